@@ -5,8 +5,12 @@
 #define TEXLA_INCLUDE_ELEMENT
 #include "include/flags.glsl"
 
+// The cosine between two vectors, of a.b, a.a and b.b: by factors so that no product leaves the range. 0 beside a vector of zeros.
+float cosine(float ab, float aa, float bb) { return aa > 0.0 && bb > 0.0 ? ab / sqrt(aa) / sqrt(bb) : 0.0; }
+
 #if WIDE
 #include "include/pairs.glsl"
+float cosine(vec2 ab, vec2 aa, vec2 bb) { return cosine(ab.x, aa.x, bb.x); }
 #define Texel Pair4
 #define Number vec2
 #define NOTHING Pair4(vec4(0.0), vec4(0.0))
@@ -17,6 +21,10 @@ Pair4 weighted(vec4 m, Pair4 x) {
     return fast_two_sum4(p.high, p.low);
 }
 Pair4 moved(Pair4 to, vec2 by, Pair4 along) { return add_times4(to, by, along); }
+// By a factor in two powers of two besides.
+Pair4 moved_by(Pair4 to, vec2 scale, vec2 by, Pair4 along) {
+    return add_times4(to, scaled4(vec4(by, 0.0, 0.0), scale).xy, along);
+}
 vec2 negative(vec2 x) { return -x; }
 
 vec2 number(float x) { return vec2(x, 0.0); }
@@ -73,7 +81,10 @@ float leading(float x) { return x; }
 bool within(float x) { return in_range(x); }
 vec4 weighted(vec4 m, vec4 x) { return m * x; }
 vec4 moved(vec4 to, float by, vec4 along) { return to + by * along; }
+// By a factor besides that may be so small that nothing but the whole update stays in range when multiplied by it.
+vec4 moved_by(vec4 to, float scale, float by, vec4 along) { return to + scale * (by * along); }
 float negative(float x) { return -x; }
+float number(float x) { return x; }
 float hypotenuse(float a, float b) {
     float size = max(abs(a), abs(b));
     return size == 0.0 ? 0.0 : size * length(vec2(a, b) / size);

@@ -39,6 +39,11 @@ void breaks(bool broken, float why, Number v) {
     else if (broken) ends(why, leading(v));
 }
 
+// Ends the run at the end of this iteration, where it has come to a halt.
+void halts(bool halted, float why, Number v) {
+    if (halted) ends(-why, leading(v));
+}
+
 // An iteration is counted: what follows moves the iterate.
 void counts() {
     if (flag == RUNNING) done += 1.0;

@@ -1,19 +1,15 @@
 //! MINRES for symmetric systems that need not be definite.
 
-use crate::data::{Scalar, Vector};
-use crate::error::{Error, Result};
-use crate::gl::glsl;
-use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, Windows};
+use crate::error::Result;
+use crate::ops::Windows;
 use crate::solve::drive::check::{check_square, check_symmetric};
-use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
-use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::drive::state::{Bounds, Flag, Report};
-use crate::solve::drive::{After, Limits, Method, SPELL};
+use crate::solve::drive::state::{Flag, Report};
+use crate::solve::drive::{After, Limits, SPELL};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
+use crate::solve::space::{Number, Options, Recipe, Register, Running, Space, Store};
 
 /// Parameters of [`Minres`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,171 +106,129 @@ impl<'a> Minres<'a> {
         /// converging is no error, nor is a breakdown: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Minres::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at)).await
+            front::solve("Minres::solve", (&*solver.a, x, b), limits, observe, async |at| {
+                let unknowns = at.b.len();
+                let make = move |wide| {
+                    let mut store = Store::new(solver.a.device(), solver.params.windows, wide, Options::default())?;
+                    let recipe = Recurrence::new(&mut store, unknowns)?;
+                    Ok((store, recipe))
+                };
+                Running::new(&*solver.m, at.is_double() && !solver.m.is_dear(), at, make)
+            })
+            .await
         }
     }
 }
 
-/// The vectors of a solve: `z = M v` where that is another one, and the directions `w`.
-struct Run<'a> {
-    m: &'a dyn Preconditioner,
-    v: Vector,
-    v_before: Vector,
-    z: Option<Vector>,
-    w: PingPong<Vector>,
-    reducer: Reducer,
-    rotations: PingPong<Scalar>,
-    norms: PingPong<Scalar>,
-    mark: PingPong<Scalar>,
-    coefficients: Scalar,
-    report: PingPong<Scalar>,
-    bounds: Bounds,
-    /// Norm of the true residual with which the run began, scaled.
-    norm_r: f64,
-}
-
-/// What so many iterations have to leave of the square of the residual: more than that is a halt.
-const LEAST_GAIN: f32 = 0.998;
-
 /// Iterations after which a halt is looked for, if there are fewer unknowns.
 const PATIENCE: usize = 500;
 
-impl<'a> Run<'a> {
-    fn new(solver: &'a Minres<'_>, at: &Iterate<'_>) -> Result<Self> {
-        let device = at.a.device();
-        let fresh = || Vector::uninit(device, at.b.len());
-        let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
-        Ok(Run {
-            m: &*solver.m,
-            v: fresh()?,
-            v_before: fresh()?,
-            z: solver.m.room(&at.x.high)?,
-            w: PingPong::new(fresh()?, fresh()?),
-            reducer: Reducer::new(device, solver.params.windows),
-            rotations: pair()?,
-            norms: pair()?,
-            mark: pair()?,
-            coefficients: Scalar::zero(device)?,
-            report: pair()?,
-            bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
-            norm_r: 0.0,
+/// The recurrences of Paige and Saunders: Lanczos vectors `v`, not divided by their norms in the preconditioner's, `z = M v`, and
+/// directions `w`. `gamma` is the norm of `v`, `eta` that of the residual in the norm of the preconditioner, of whose square `share`
+/// times is taken for r·r; (`c`, `s`) is the rotation that makes a triangle of a column.
+struct Recurrence {
+    v: Register,
+    v_before: Register,
+    next: Register,
+    p: Register,
+    z: Register,
+    next_z: Register,
+    w: Register,
+    w_before: Register,
+    next_w: Register,
+    patience: Number,
+    by_p: Number,
+    by_v: Number,
+    by_before: Number,
+    by_z: Number,
+    by_w_before: Number,
+    by_w: Number,
+    step: Number,
+    unknowns: usize,
+}
+
+impl Recurrence {
+    fn new(s: &mut Store, unknowns: usize) -> Result<Self> {
+        let [v, v_before, next, p, z, next_z, w, w_before, next_w] = s.registers();
+        let [patience] = s.numbers(["patience"])?;
+        let _ = s.numbers(["mark", "marked", "left", "delta"])?;
+        let _ = s.numbers(["c", "s", "c_before", "s_before"])?;
+        let _ = s.numbers(["gamma", "gamma_before", "eta", "share"])?;
+        let [by_p, by_v, by_before] = s.numbers(["by_p", "by_v", "by_before"])?;
+        let [by_z, by_w_before, by_w, step] = s.numbers(["by_z", "by_w_before", "by_w", "stride"])?;
+        Ok(Recurrence {
+            v, v_before, next, p, z, next_z, w, w_before, next_w,
+            patience, by_p, by_v, by_before, by_z, by_w_before, by_w, step,
+            unknowns,
         })
     }
 }
 
-impl Method for Run<'_> {
+impl Recipe for Recurrence {
     const NAME: &'static str = "MINRES";
+    const LOSES: bool = true;
 
-    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual().await?;
-        self.norm_r = norm;
-        Ok((norm / at.unit(), accuracy))
+    fn begin(&mut self, s: &mut Space<'_, '_>, _: bool) -> Result<()> {
+        let Recurrence { v, v_before, z, w, w_before, .. } = *self;
+        s.set(self.patience, self.unknowns.max(PATIENCE) as f32)?;
+        [v_before, w, w_before].into_iter().try_for_each(|register| s.clear(register))?;
+        s.update([v.is(Space::R)])?;
+        s.precondition(z, v)?;
+        let text = "
+            will_meet(rr);
+            breaks(rz <= 0.0, INDEFINITE, rz);
+            gamma = sqrt(rz); gamma_before = 1.0; eta = gamma; share = rr / rz;
+            c = 1.0; s = 0.0; c_before = 0.0; s_before = 0.0;
+            mark = rr; marked = done; left = 0.0; delta = 0.0;";
+        s.numbers([("rz", v.dot(z)), ("rr", Space::R.dot(Space::R))], text)
     }
 
-    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, _: bool) -> Result<()> {
-        self.bounds = bounds;
-        ops::copy(&mut self.v, at.r.front())?;
-        self.v_before.set_zero()?;
-        let z = self.m.preconditioned(&mut self.z, &self.v)?;
-        let sums = self.reducer.sum(Dots::Residual, &[&self.v, z])?;
-        let last = Scalar::from_texel(&self.reducer.device, [0.0, iterations as f32, 0.0, 0.0])?;
-        sums.left_to(Draw::new(&self.reducer.device, glsl!("solve/minres_begin.frag")))
-            .input("last", last.view())
-            .param("threshold", bounds.threshold)
-            .param("ceiling", bounds.ceiling)
-            .param("limit", bounds.limit as f32)
-            .targets([&self.report, &self.rotations, &self.norms, &self.mark].map(|s| s.front().view()))
-            .run()
-    }
-
-    fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let device = &self.reducer.device;
-        let n = at.b.len();
-        // p = A z, delta = p.z
-        let mut p = Vector::uninit(device, n)?;
-        let z = self.z.as_ref().unwrap_or(&self.v);
-        ops::product(&mut p, Combine::Replace, at.matrix_scale, at.a, z)?;
-        let sums = self.reducer.sum(Dots::Residual, &[&p, z])?;
-        let lanczos = Scalar::uninit(device)?;
-        sums.left_to(Draw::new(device, glsl!("solve/minres_alpha.frag")))
-            .input("last", self.report.front().view())
-            .input("norms", self.norms.front().view())
-            .input("mark_before", self.mark.front().view())
-            .param("patience", n.max(PATIENCE) as f32)
-            .param("least_gain", LEAST_GAIN)
-            .target(lanczos.view())
-            .target(self.mark.back().view())
-            .run()?;
-        self.mark.swap();
-        // v' = p / gamma - (delta / gamma) v - (gamma / gamma_before) v_before
-        let next = Vector::uninit(device, n)?;
-        Draw::new(device, glsl!("solve/minres_next.frag"))
-            .input("p", p.view())
-            .input("v", self.v.view())
-            .input("before", self.v_before.view())
-            .input("lanczos", lanczos.view())
-            .target(next.view())
-            .run()?;
-        // z' = M v', gamma' from v'.z'
-        let mut next_z = self.m.room(&next)?;
-        let mapped = self.m.preconditioned(&mut next_z, &next)?;
-        let sums = self.reducer.sum(Dots::Residual, &[&next, mapped])?;
-        let Bounds { threshold, limit, .. } = self.bounds;
-        sums.left_to(Draw::new(device, glsl!("solve/minres_step.frag")))
-            .input("last", self.report.front().view())
-            .input("rotations_before", self.rotations.front().view())
-            .input("norms_before", self.norms.front().view())
-            .input("lanczos", lanczos.view())
-            .input("mark", self.mark.front().view())
-            .param("threshold", threshold)
-            .param("limit", limit as f32)
-            .targets([&self.report, &self.rotations, &self.norms].map(|s| s.back().view()))
-            .target(self.coefficients.view())
-            .run()?;
-        self.report.swap();
-        self.rotations.swap();
-        self.norms.swap();
-        // w' = (z / gamma - alpha_3 w_before - alpha_2 w) / alpha_1, y = y + c eta w'
-        let fresh = Vector::uninit(device, n)?;
-        Draw::new(device, glsl!("solve/minres_update.frag"))
-            .input("z", z.view())
-            .input("w", self.w.front().view())
-            .input("before", self.w.back().view())
-            .input("y", at.y.front().view())
-            .input("coefficients", self.coefficients.view())
-            .param("factor", at.x_scale())
-            .target(fresh.view())
-            .target(at.y.back().view())
-            .run()?;
-        at.y.swap();
-        *self.w.back_mut() = fresh;
-        self.w.swap();
-        self.v_before = std::mem::replace(&mut self.v, next);
-        self.z = next_z;
-        Ok(())
-    }
-
-    fn report(&self) -> &Scalar {
-        self.report.front()
-    }
-
-    fn dear(&self) -> bool {
-        self.m.is_dear()
-    }
-
-    fn loses_what_it_has(&self) -> bool {
-        true
+    fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
+        let Recurrence { v, v_before, next, p, z, next_z, w, w_before, next_w, .. } = *self;
+        s.product(p, z)?;
+        // Every so many iterations, whether the residual has come to a halt.
+        let lanczos = "
+            if (done - marked >= patience) {
+                left = square_of_r > 0.998 * mark ? square_of_r / mark : 0.0;
+                mark = square_of_r;
+                marked = done;
+            }
+            delta = pz / gamma / gamma;
+            by_p = 1.0 / gamma; by_v = delta / gamma; by_before = gamma / gamma_before;";
+        s.numbers([("pz", p.dot(z))], lanczos)?;
+        // γ v' = p - δ v - γ² / γ_before v_before
+        let v_next = next.sums().plus(self.by_p, p).minus(self.by_v, v).minus(self.by_before, v_before);
+        s.update([v_next])?;
+        s.precondition(next_z, next)?;
+        let column = "
+            float beta = square > 0.0 ? sqrt(square) : 0.0;
+            float rest = c * delta - c_before * s * gamma;
+            float diagonal = hypotenuse(rest, beta);
+            breaks(square < 0.0, INDEFINITE, square);
+            breaks(!(diagonal > 0.0), CURVATURE, diagonal);
+            float inverse = 1.0 / diagonal;
+            by_z = inverse / gamma; by_w_before = s_before * gamma * inverse;
+            by_w = (s * delta + c_before * c * gamma) * inverse; stride = rest * inverse * eta;
+            c_before = c; s_before = s; c = rest * inverse; s = beta * inverse;
+            gamma_before = gamma; gamma = beta; eta = -s * eta;
+            counts();
+            will_meet(eta * eta * share);
+            halts(left > 0.0, STALLED, left);";
+        s.numbers([("square", next.dot(next_z))], column)?;
+        let direction = next_w.sums().plus(self.by_z, z).minus(self.by_w_before, w_before).minus(self.by_w, w);
+        s.update([direction, Space::X.plus(self.step, next_w)])?;
+        s.turn([v_before, v, next])?;
+        s.turn([w_before, w, next_w])?;
+        s.turn([z, next_z])
     }
 
     /// A run loses what it knows where it ends; but so many iterations do in exact arithmetic, twice, and beyond them the
     /// recurrence of a singular system may promise what is not so.
     fn spell(&self, _: bool) -> Option<usize> {
-        Some(2 * (self.v.len() + SPELL))
+        Some(2 * (self.unknowns + SPELL))
     }
 
-    fn after(&mut self, _: &mut Iterate<'_>, last: &Report) -> Result<After> {
-        /// A residual that has fallen by a fiftieth is progress: the true one may lead on from there.
-        const PROGRESS: f64 = 0.98;
+    fn after(&self, last: &Report) -> After {
         let (quantity, expected) = match last.flag {
             Flag::Curvature => ("|A M v|", "more than 0: the matrix is singular"),
             Flag::Stalled => (
@@ -284,11 +238,10 @@ impl Method for Run<'_> {
             Flag::Exhausted => {
                 let expected =
                     "at most 0.9: the matrix is singular or nearly so, or too ill-conditioned for 32 bits";
-                return Ok(After::Unless(0.9, last.broken("|r| by that of 2 n iterations before", expected)));
+                return After::Unless(0.9, last.broken("|r| by that of 2 n iterations before", expected));
             }
-            _ => return Ok(last.breakdown().map_or(After::Judge, After::End)),
+            _ => return last.breakdown().map_or(After::Judge, After::End),
         };
-        let led_on = f64::from(last.rr).sqrt() <= PROGRESS * self.norm_r;
-        Ok(if led_on { After::Afresh } else { After::End(last.broken(quantity, expected)) })
+        After::UnlessProgress(last.broken(quantity, expected))
     }
 }

@@ -13,7 +13,7 @@ mod update;
 mod wide;
 
 pub use expr::{Dot, M, Number, Operand, Register, Update};
-pub(in crate::solve) use run::{Running, Traits};
+pub(in crate::solve) use run::Running;
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,8 @@ use crate::shape::Shape;
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_parts;
-use crate::solve::drive::state::Bounds;
+use crate::solve::drive::state::{Bounds, Report};
+use crate::solve::drive::{After, SPELL};
 use crate::solve::precondition::Preconditioner;
 
 /// A method of Krylov's kind: what it keeps, how it begins, and what an iteration is.
@@ -38,6 +39,9 @@ pub trait Recipe: Sized {
 
     /// How far the residual may grow in a run that was begun afresh.
     const GROWTH: f64 = f64::MAX;
+
+    /// Whether beginning afresh loses what an iteration makes use of: the residual is not replaced on the way to the bound.
+    const LOSES: bool = false;
 
     /// Begins with the residual just recomputed: afresh, or going on along the direction it has.
     ///
@@ -55,6 +59,26 @@ pub trait Recipe: Sized {
 
     /// One iteration, without a readback. *Errors*: those of the statements.
     fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()>;
+
+    /// Whether the residual that an iteration reports, unless it freezes, is that of before its update.
+    fn tests_before(&self) -> bool {
+        false
+    }
+
+    /// How often in a row a start has failed: the next run takes another one, if there are several.
+    fn attempt(&mut self, failed: usize) {
+        let _ = failed;
+    }
+
+    /// Iterations after which the residual is recomputed in any case, of unknowns that are pairs or not.
+    fn spell(&self, is_double: bool) -> Option<usize> {
+        is_double.then_some(SPELL)
+    }
+
+    /// What the theory says of a run that has ended like this.
+    fn after(&self, last: &Report) -> After {
+        last.breakdown().map_or(After::Judge, After::End)
+    }
 }
 
 /// A vector, or the two of a register of pairs.
@@ -91,10 +115,12 @@ struct Place {
     of_rows: bool,
 }
 
-/// Numbers in one texel, with a fourth that tells whether what follows is to move by them.
+/// Numbers in one texel.
 struct Group {
     names: Vec<&'static str>,
     texel: PingPong<Scalar>,
+    /// Its last channel is 1 where what follows is to move by these numbers, else 0.
+    gates: bool,
     /// In this iteration.
     written: bool,
 }
@@ -191,23 +217,34 @@ impl Store {
         [(); N].map(|()| self.place(false))
     }
 
-    /// Scalars by the names that they have in the text of scalar steps.
+    /// Scalars by the names that they have in the text of scalar steps, for vector updates: each three in a texel, or one pair.
     ///
     /// *Errors*: [`Error::OutOfMemory`].
-    pub fn numbers<const N: usize>(&mut self, names: [&'static str; N]) -> Result<[Number; N]> {
+    pub fn coefficients<const N: usize>(&mut self, names: [&'static str; N]) -> Result<[Number; N]> {
         let most = if self.wide { 1 } else { 3 };
+        self.grouped(names, most, true)
+    }
+
+    /// Scalars for scalar steps alone, as a rule: each four in a texel, or two pairs. *Errors*: as `coefficients`.
+    pub fn numbers<const N: usize>(&mut self, names: [&'static str; N]) -> Result<[Number; N]> {
+        let most = if self.wide { 2 } else { 4 };
+        self.grouped(names, most, false)
+    }
+
+    fn grouped<const N: usize>(
+        &mut self,
+        names: [&'static str; N],
+        most: usize,
+        gates: bool,
+    ) -> Result<[Number; N]> {
         let device = self.reducer.device.clone();
+        let first = self.groups.len();
         for chunk in names.chunks(most) {
             let texel = PingPong::new(Scalar::uninit(&device)?, Scalar::uninit(&device)?);
-            self.groups.push(Group { names: chunk.to_vec(), texel, written: false });
+            self.groups.push(Group { names: chunk.to_vec(), texel, gates, written: false });
         }
-        let first = self.groups.len() - N.div_ceil(most);
-        let mut k = 0;
-        Ok(names.map(|_| {
-            let number = Number { group: first + k / most, place: k % most };
-            k += 1;
-            number
-        }))
+        let mut places = (0..N).map(|k| Number { group: first + k / most, place: k % most });
+        Ok(names.map(|_| places.next().unwrap_or(Number { group: first, place: 0 })))
     }
 
     pub fn is_wide(&self) -> bool {
@@ -345,7 +382,9 @@ impl<'s, 'a> Space<'s, 'a> {
     /// What an operand is read from, and whether it is multiplied by the diagonal.
     fn root(&self, Operand { register, weighted }: Operand) -> Result<(Root, bool)> {
         let (of, root, times) = match self.own.place_of(register)?.meaning {
-            Meaning::Own | Meaning::Borrows(..) => return Ok((Root::Vector(register), weighted)),
+            Meaning::Own | Meaning::Borrows(..) => {
+                return Ok((Root::Vector(register), weighted && !self.m.is_identity()));
+            }
             Meaning::Is(of, version) => {
                 let (root, times) = self.root(of)?;
                 ((of.register, version), root, times)
@@ -356,7 +395,7 @@ impl<'s, 'a> Space<'s, 'a> {
         if weighted && times {
             return Err(Error::Internal { place: "Space", detail: "the preconditioner applied twice" });
         }
-        Ok((root, weighted || times))
+        Ok((root, (weighted || times) && !self.m.is_identity()))
     }
 
     fn is_still(&self, (register, version): (Register, u64)) -> Result<()> {
@@ -449,6 +488,9 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 
     fn multiplied(&mut self, q: Register, p: Register, transposed: bool) -> Result<()> {
+        if self.root(p.into())?.1 {
+            self.materialise(p)?;
+        }
         let (Root::Vector(of), false) = self.root(p.into())? else {
             return Err(Error::Internal { place: "Space::product", detail: "a product of what is not written" });
         };
@@ -514,11 +556,25 @@ impl<'s, 'a> Space<'s, 'a> {
         self.own.changed(z)
     }
 
-    /// Exchanges what two registers hold.
-    pub fn exchange(&mut self, a: Register, b: Register) -> Result<()> {
-        let (i, j) = (a.0.min(b.0), a.0.max(b.0));
-        if i != j && i > Self::R.0 && j < self.own.places.len() {
-            self.own.places.swap(i, j);
+    /// Registers change places: each takes what the next one holds, the last one what the first held.
+    pub fn turn<const N: usize>(&mut self, registers: [Register; N]) -> Result<()> {
+        for pair in registers.windows(2) {
+            let [Register(a), Register(b)] = *pair else { continue };
+            if a <= Self::R.0 || b <= Self::R.0 || a.max(b) >= self.own.places.len() {
+                return Err(Error::Internal { place: "Space::turn", detail: "registers that cannot change places" });
+            }
+            self.own.places.swap(a, b);
+            // What stands for one of them stands for it where it is now.
+            let moved = |of: &mut Register| {
+                of.0 = if of.0 == a { b } else if of.0 == b { a } else { of.0 };
+            };
+            for place in &mut self.own.places {
+                match &mut place.meaning {
+                    Meaning::Own => {}
+                    Meaning::Is(operand, _) => moved(&mut operand.register),
+                    Meaning::Borrows(of, _) | Meaning::Product(of, _) => moved(of),
+                }
+            }
         }
         Ok(())
     }
@@ -533,11 +589,22 @@ impl<'s, 'a> Space<'s, 'a> {
         self.written(v)
     }
 
-    /// The numbers that this one is kept with are zero.
-    pub fn zero(&mut self, number: Number) -> Result<()> {
+    /// Makes a number this one, and those that it is kept with zero. *Cost*: 1 clear.
+    pub fn set(&mut self, number: Number, value: f32) -> Result<()> {
+        let mut texel = [0.0; 4];
+        let channel = number.place * if self.own.wide { 2 } else { 1 };
+        texel.get_mut(channel).into_iter().for_each(|v| *v = value);
         match self.own.groups.get_mut(number.group) {
-            Some(group) => group.texel.front_mut().set_texel([0.0; 4]),
+            Some(group) => group.texel.front_mut().set_texel(texel),
             None => Ok(()),
+        }
+    }
+
+    /// A vector of its own for what stands for another one.
+    fn materialise(&mut self, v: Register) -> Result<()> {
+        match self.own.place_of(v)?.meaning {
+            Meaning::Is(operand, _) => self.update_as(v, operand),
+            _ => Ok(()),
         }
     }
 
@@ -607,7 +674,7 @@ impl Reads {
                 "t_q".to_owned()
             }
         };
-        if weighted && !space.m.is_identity() {
+        if weighted {
             self.weighted = true;
             return Ok(format!("weighted(t_m, {name})"));
         }

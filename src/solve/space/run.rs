@@ -8,22 +8,14 @@ use crate::solve::drive::state::{Bounds, Report};
 use crate::solve::drive::{After, Method};
 use crate::solve::precondition::Preconditioner;
 
-/// What the driver has to know of a recipe.
-#[derive(Clone, Copy)]
-pub(in crate::solve) struct Traits {
-    /// The residual that an iteration reports, unless it freezes, is that of before its update.
-    pub tests_before_updating: bool,
-}
-
 /// What makes a recipe, and the places that it works on, in floats or in pairs.
-pub(in crate::solve) type Made<'m, R> = dyn Fn(bool) -> Result<(Store, R, Traits)> + 'm;
+pub(in crate::solve) type Made<'m, R> = dyn Fn(bool) -> Result<(Store, R)> + 'm;
 
 /// A recipe at work.
 pub(in crate::solve) struct Running<'m, R> {
     pub m: &'m dyn Preconditioner,
     pub store: Store,
     recipe: R,
-    traits: Traits,
     /// The recurrence in pairs may take over.
     widens: bool,
     make: Box<Made<'m, R>>,
@@ -36,10 +28,10 @@ impl<'m, R: Recipe> Running<'m, R> {
         m: &'m dyn Preconditioner,
         widens: bool,
         at: &Iterate<'_>,
-        make: impl Fn(bool) -> Result<(Store, R, Traits)> + 'm,
+        make: impl Fn(bool) -> Result<(Store, R)> + 'm,
     ) -> Result<Self> {
-        let (store, recipe, traits) = make(false)?;
-        Ok(Running { m, store, recipe, traits, widens, make: Box::new(make), scale: at.scale })
+        let (store, recipe) = make(false)?;
+        Ok(Running { m, store, recipe, widens, make: Box::new(make), scale: at.scale })
     }
 
     fn in_space<T>(
@@ -89,7 +81,7 @@ impl<R: Recipe> Method for Running<'_, R> {
     }
 
     fn tests_before_updating(&self) -> bool {
-        self.traits.tests_before_updating
+        self.recipe.tests_before()
     }
 
     fn is_wide(&self) -> bool {
@@ -102,13 +94,24 @@ impl<R: Recipe> Method for Running<'_, R> {
 
     fn widen(&mut self, at: &mut Iterate<'_>) -> Result<()> {
         at.widen()?;
-        (self.store, self.recipe, self.traits) = (self.make)(true)?;
+        (self.store, self.recipe) = (self.make)(true)?;
         self.scale = at.scale;
         Ok(())
     }
 
-    fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
-        let _ = at;
-        Ok(last.breakdown().map_or(After::Judge, After::End))
+    fn loses_what_it_has(&self) -> bool {
+        R::LOSES
+    }
+
+    fn spell(&self, is_double: bool) -> Option<usize> {
+        self.recipe.spell(is_double && !self.dear() && !self.is_wide())
+    }
+
+    fn attempt(&mut self, failed: usize) {
+        self.recipe.attempt(failed);
+    }
+
+    fn after(&mut self, last: &Report) -> After {
+        self.recipe.after(last)
     }
 }

@@ -30,10 +30,12 @@ fn mentions(text: &str, name: &str) -> (bool, bool) {
 /// A number's channels of its group.
 pub(super) fn channels(place: usize, wide: bool) -> &'static str {
     match (place, wide) {
-        (_, true) => "xy",
+        (0, true) => "xy",
+        (_, true) => "zw",
         (0, _) => "x",
         (1, _) => "y",
-        _ => "z",
+        (2, _) => "z",
+        _ => "w",
     }
 }
 
@@ -86,9 +88,9 @@ impl Space<'_, '_> {
         if begins {
             self.own.groups.iter_mut().for_each(|group| group.written = false);
         }
-        let outputs = 1 + reads.iter().filter(|(_, writes)| *writes).count();
         if let Some(counted) = self.own.counted {
             let left = sums.len().div_ceil(room) * 64;
+            let outputs = 1 + reads.iter().filter(|(_, writes)| *writes).count();
             let step = Workload::pass(Extent::new(1, 1), outputs, Fetches::default().with_adjacent(left as f64));
             self.own.counted = Some(counted + step);
             return Ok(());
@@ -110,7 +112,9 @@ impl Space<'_, '_> {
             true => String::new(),
             false => format!("vec4 total = total_of_dots(); {before}{unpacked}"),
         };
-        let (mut numbers, mut writes, mut head) = (String::new(), String::new(), String::new());
+        let mut numbers = String::new();
+        let report = "next_report = report;".to_owned();
+        let mut outputs = vec![("next_report".to_owned(), report, self.own.report.back().view())];
         for (k, is_written) in &reads {
             let Some(group) = self.own.groups.get(*k) else { continue };
             let _ = write!(numbers, "vec4 n{k}_was = n{k}_at(ivec2(0)); ");
@@ -120,73 +124,67 @@ impl Space<'_, '_> {
             if !is_written {
                 continue;
             }
-            let mut parts: Vec<String> = group.names.iter().map(|name| (*name).to_owned()).collect();
-            parts.resize(if wide { 1 } else { 3 }, "0.0".to_owned());
-            if wide {
-                parts.push("0.0".to_owned());
-            }
-            let _ = write!(head, ", out vec4 n{k}_next");
-            let _ = write!(
-                writes,
-                "n{k}_next = moves ? vec4({}, 1.0) : vec4(n{k}_was.xyz, 0.0); ",
-                parts.join(", ")
-            );
+            let parts = group.names.join(", ");
+            let channels = group.names.len() * if wide { 2 } else { 1 };
+            let rest = match (4 - channels, group.gates) {
+                (0, _) => String::new(),
+                (rest, gates) => ", 0.0".repeat(rest - 1) + if gates { ", 1.0" } else { ", 0.0" },
+            };
+            let before = if group.gates { format!("vec4(n{k}_was.xyz, 0.0)") } else { format!("n{k}_was") };
+            let next = format!("n{k}_next = moves ? vec4({parts}{rest}) : {before};");
+            outputs.push((format!("n{k}_next"), next, group.texel.back().view()));
         }
         let unit = self.own.finds_unit && (text.contains("meets(") || text.contains("will_meet("));
         if unit {
-            head.push_str(", out vec4 next_bounds");
-            writes.push_str("next_bounds = vec4(threshold, ceiling, limit, 0.0); ");
+            let next = "next_bounds = vec4(threshold, ceiling, limit, 0.0);".to_owned();
+            outputs.push(("next_bounds".to_owned(), next, self.own.bounds.back().view()));
         }
-        let alone = head.is_empty();
-        let head = match alone {
-            true => "vec4 kernel(ivec2 p)".to_owned(),
-            false => format!("void kernel(ivec2 p, out vec4 next_report{head})"),
-        };
-        writes.insert_str(0, if alone { "return report; " } else { "next_report = report; " });
         let device = self.device();
-        let mut draw = Draw::new(&device, glsl!("solve/step.frag"))
-            .define("WIDE", wide)
-            .define("BEGINS", begins)
-            .define("FINDS_UNIT", unit)
-            .define("MORE", sums.len() > room)
-            .written("HEAD", head)
-            .written("SUMS", sums_text)
-            .written("NUMBERS", numbers)
-            .written("STATEMENTS", text)
-            .written("CHECKS", checks)
-            .written("WRITES", writes);
-        let mut left = partials.iter().flatten();
-        if let Some(partial) = left.next() {
-            draw = partial.left_to(draw);
-        } else {
-            draw = draw.define("NO_SUMS", ());
+        let most = (device.gl().caps.borrow().max_draw_buffers as usize).max(1);
+        for outputs in outputs.chunks(most) {
+            let names: Vec<_> = outputs.iter().map(|(name, _, _)| format!("out vec4 {name}")).collect();
+            let (head, writes) = match outputs {
+                [(name, text, _)] => {
+                    ("vec4 kernel(ivec2 p)".to_owned(), format!("vec4 {name}; {text} return {name};"))
+                }
+                _ => {
+                    let writes: Vec<_> = outputs.iter().map(|(_, text, _)| text.as_str()).collect();
+                    (format!("void kernel(ivec2 p, {})", names.join(", ")), writes.join(" "))
+                }
+            };
+            let mut draw = Draw::new(&device, glsl!("solve/step.frag"))
+                .define("WIDE", wide)
+                .define("BEGINS", begins)
+                .define("FINDS_UNIT", unit)
+                .define("MORE", sums.len() > room)
+                .written("HEAD", head)
+                .written("SUMS", sums_text.as_str())
+                .written("NUMBERS", numbers.as_str())
+                .written("STATEMENTS", text.as_str())
+                .written("CHECKS", checks.as_str())
+                .written("WRITES", writes);
+            let mut left = partials.iter().flatten();
+            draw = match left.next() {
+                Some(partial) => partial.left_to(draw),
+                None => draw.define("NO_SUMS", ()),
+            };
+            if let Some(more) = left.next() {
+                draw = more.left_as(draw, ("more", "more_source"));
+            }
+            draw = draw.input("last", self.own.report.front().view());
+            draw = draw.input("bounds", self.own.bounds.front().view());
+            for (k, _) in &reads {
+                let Some(group) = self.own.groups.get(*k) else { continue };
+                draw = draw.input(("n", *k), group.texel.front().view());
+            }
+            draw.targets(outputs.iter().map(|(_, _, view)| *view)).run()?;
         }
-        if let Some(more) = left.next() {
-            draw = more.left_as(draw, ("more", "more_source"));
-        }
-        draw = draw
-            .input("last", self.own.report.front().view())
-            .input("bounds", self.own.bounds.front().view())
-            .target(self.own.report.back().view());
-        let written = |is: bool| reads.iter().filter(move |(_, writes)| *writes || !is).map(|(k, _)| *k);
-        for k in written(false) {
-            let Some(group) = self.own.groups.get(k) else { continue };
-            draw = draw.input(("n", k), group.texel.front().view());
-        }
-        for k in written(true) {
-            let Some(group) = self.own.groups.get(k) else { continue };
-            draw = draw.target(group.texel.back().view());
-        }
-        if unit {
-            draw = draw.target(self.own.bounds.back().view());
-        }
-        draw.run()?;
         self.own.report.swap();
         if unit {
             self.own.bounds.swap();
             self.own.finds_unit = false;
         }
-        for k in written(true).collect::<Vec<_>>() {
+        for k in reads.iter().filter(|(_, writes)| *writes).map(|(k, _)| *k) {
             if let Some(group) = self.own.groups.get_mut(k) {
                 group.texel.swap();
                 group.written = true;

@@ -80,8 +80,7 @@ impl<'a> Space<'_, 'a> {
         let weighted = operand.weighted && !self.m.is_identity();
         let alias = self.own.place_of(operand.register)?.meaning != Meaning::Own;
         if weighted || alias || self.own.wide || self.own.options.defers {
-            let base = Update { target, base: Base::Of(operand), terms: Default::default() };
-            return self.pass(&[base], None);
+            return self.update_as(target, operand);
         }
         let version = self.own.place_of(operand.register)?.version;
         self.own.changed(target)?;
@@ -89,11 +88,17 @@ impl<'a> Space<'_, 'a> {
         Ok(())
     }
 
+    /// `target = operand`, written.
+    pub(super) fn update_as(&mut self, target: Register, operand: super::Operand) -> Result<()> {
+        self.pass(&[Update { target, base: Base::Of(operand), terms: Default::default() }], None)
+    }
+
     /// Whether an update of the iterate may be left to the next iteration: along one direction that has a vector of its own.
     fn may_wait(&self, update: &Update) -> Result<Option<Owed>> {
         let [Term { minus: false, factor, operand }] = update.terms.as_slice() else { return Ok(None) };
         let own = self.own.place_of(operand.register)?.meaning == Meaning::Own;
-        let can = self.own.options.defers && !self.own.last && own && !operand.weighted;
+        let gates = self.own.groups.get(factor.group).is_some_and(|group| group.gates);
+        let can = self.own.options.defers && !self.own.last && own && gates && !operand.weighted;
         Ok(can.then_some(Owed { factor: *factor, along: operand.register }))
     }
 
@@ -112,21 +117,20 @@ impl<'a> Space<'_, 'a> {
         let before = turned.ok_or(Error::Internal { place: "Space", detail: "no direction of before" })?;
         let (to, low) = self.target(Self::X)?;
         let Source { high, low: y_low, .. } = self.source(Self::X)?;
-        let scaled = self.scaled(&format!("g{}.{}", factor.group, channels(factor.place, wide)));
         let mut draw = Draw::new(&device, glsl!("solve/update.frag")).define("WIDE", wide);
         let loads = if wide {
             "Texel t0 = Pair4(v0_here(), v0_low_here()); Texel before = Pair4(v1_here(), v1_low_here());"
         } else {
             "Texel t0 = v0_here(); Texel before = v1_here();"
         };
-        let g = factor.group;
+        let (g, by) = (factor.group, channels(factor.place, wide));
         draw = draw
             .written("HEAD", if wide { "void kernel(ivec2 p, out vec4 o0, out vec4 o0_low)" } else { "vec4 kernel(ivec2 p)" })
             .written("GROUPS", format!("vec4 g{g} = g{g}_at(ivec2(0));"))
             .written("LOADS", loads)
             .written("OWED", "")
             .written("MOVES", format!("g{g}.w != 0.0"))
-            .written("STATEMENTS", format!("t0 = moved(t0, {scaled}, before);"))
+            .written("STATEMENTS", format!("t0 = moved_by(t0, x_scale, g{g}.{by}, before);"))
             .written("WRITES", if wide { "o0 = t0.high; o0_low = t0.low;" } else { "return t0;" })
             .input("v0", high.view())
             .input_if("v0_low", y_low.map(|v| v.view()))
@@ -138,15 +142,6 @@ impl<'a> Space<'_, 'a> {
         draw = self.with_scale(draw);
         draw.run()?;
         self.written(Self::X)
-    }
-
-    /// A factor for the iterate, by text.
-    fn scaled(&self, factor: &str) -> String {
-        if self.own.wide {
-            format!("scaled4(vec4({factor}, 0.0, 0.0), x_scale).xy")
-        } else {
-            format!("({factor} * x_scale)")
-        }
     }
 
     /// By what an update of the unknown is multiplied to be one of the iterate: a power of two, of pairs two powers whose product may
@@ -175,14 +170,14 @@ impl<'a> Space<'_, 'a> {
             let mut text = format!("{{ Texel next = {base}; ");
             for Term { minus, factor, operand } in &update.terms {
                 let mut by = written.factor(*factor, wide);
-                if update.target == Self::X {
-                    by = self.scaled(&by);
-                }
                 if *minus {
                     by = format!("negative({by})");
                 }
                 let along = self.operand(&mut written.reads, *operand, &assigned)?;
-                let _ = write!(text, "next = moved(next, {by}, {along}); ");
+                let _ = match update.target == Self::X {
+                    true => write!(text, "next = moved_by(next, x_scale, {by}, {along}); "),
+                    false => write!(text, "next = moved(next, {by}, {along}); "),
+                };
             }
             let _ = write!(text, "{target} = next; }} ");
             if goes_on { &mut written.moved } else { &mut written.made }.push_str(&text);
@@ -217,8 +212,8 @@ impl<'a> Space<'_, 'a> {
     fn pass(&mut self, updates: &[Update], debt: Option<Owed>) -> Result<()> {
         let wide = self.own.wide;
         let mut written = self.worded(updates)?;
-        // Iterates that are frozen stay: numbers of this iteration tell, or the report.
-        let fresh = |k: &usize| self.own.groups.get(*k).is_some_and(|group| group.written);
+        // Iterates that are frozen stay: coefficients of this iteration tell, or the report.
+        let fresh = |k: &usize| self.own.groups.get(*k).is_some_and(|group| group.written && group.gates);
         let gates: Vec<String> = written.groups.iter().filter(|k| fresh(k)).map(|k| format!("g{k}.w != 0.0")).collect();
         let by_report = gates.is_empty() && !written.moved.is_empty();
         let moves = match (by_report, gates.is_empty()) {
@@ -245,9 +240,9 @@ impl<'a> Space<'_, 'a> {
         let mut owed_text = String::new();
         if let Some(Owed { factor, .. }) = debt {
             let k = written.reads.variable(Self::X);
-            let by = self.scaled(&format!("then.{}", channels(factor.place, wide)));
+            let by = channels(factor.place, wide);
             let before = if wide { "Pair4(before_here(), before_low_here())" } else { "before_here()" };
-            owed_text = format!("vec4 then = then_at(ivec2(0)); if (then.w != 0.0) {k} = moved({k}, {by}, {before});");
+            owed_text = format!("vec4 then = then_at(ivec2(0)); if (then.w != 0.0) {k} = moved_by({k}, x_scale, then.{by}, {before});");
         }
         let mut loads = written.reads.loads(self, "here()", ["", ""])?;
         let mut statements = written.moved.clone();

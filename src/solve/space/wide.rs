@@ -189,7 +189,12 @@ impl Parser<'_> {
             "abs" => "magnitude",
             "max" => "larger",
             "min" => "smaller",
-            "meets" | "will_meet" => return format!("{name}(number({}))", arguments.join(", ")),
+            "meets" | "will_meet" | "breaks" | "halts" | "cosine" => {
+                // The last of them is a number of the method's, or the only one; all of a cosine.
+                let first = if name == "cosine" { 0 } else { arguments.len().saturating_sub(1) };
+                arguments.iter_mut().skip(first).for_each(|last| *last = format!("number({last})"));
+                name.as_str()
+            }
             other => other,
         };
         format!("{name}({})", arguments.join(", "))
@@ -209,7 +214,7 @@ mod tests {
         let chosen = translated("a = b > 0.0 ? b : 1e+5;");
         assert_eq!(chosen, "a = number(((sign_of(minus(b, 0.0)) > 0.0) ? number(b) : number(1e+5))); ");
         let breaks = translated("breaks(pq <= 0.0 && !x, CURVATURE, pq); counts();");
-        assert_eq!(breaks, "breaks(((sign_of(minus(pq, 0.0)) <= 0.0) && (!x)), CURVATURE, pq); counts(); ");
+        assert_eq!(breaks, "breaks(((sign_of(minus(pq, 0.0)) <= 0.0) && (!x)), CURVATURE, number(pq)); counts(); ");
         assert_eq!(translated("if (a < b) { c = d; }"), "if ((sign_of(minus(a, b)) < 0.0)) {c = number(d); }");
         assert_eq!(translated("meets(rr);"), "meets(number(rr)); ");
     }

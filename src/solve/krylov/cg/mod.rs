@@ -20,7 +20,7 @@ use crate::solve::drive::scales::Scales;
 use crate::solve::drive::{Limits, Method as _};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, check_definite};
-use crate::solve::space::{Options, Running, Store, Traits};
+use crate::solve::space::{Options, Running, Store};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -291,9 +291,7 @@ fn run<'a>(solver: &'a ConjugateGradient<'_>, at: &mut Iterate<'_>) -> Result<Ru
     let make = move |wide| {
         // Of pairs alpha and beta of their own reductions: 32 bits of either cost half as many iterations again.
         let way = if wide { Way { schedule: CgSchedule::Listing, inlines: false } } else { way };
-        let (store, recipe) = solver.recipe(way, wide)?;
-        let before = matches!(recipe, Cg::Merged(_));
-        Ok((store, recipe, Traits { tests_before_updating: before }))
+        solver.recipe(way, wide)
     };
     Running::new(&*solver.m, widens, at, make)
 }

@@ -16,7 +16,7 @@ pub(super) struct Listing {
 
 impl Listing {
     pub fn new(s: &mut Store) -> Result<Self> {
-        let ([p, q, z], [rz], [alpha, beta]) = (s.registers(), s.numbers(["rz"])?, s.numbers(["alpha", "beta"])?);
+        let ([p, q, z], [rz], [alpha, beta]) = (s.registers(), s.numbers(["rz"])?, s.coefficients(["alpha", "beta"])?);
         Ok(Listing { p, q, z, rz, alpha, beta })
     }
 
@@ -44,7 +44,7 @@ impl Recipe for Listing {
             s.precondition(self.z, Space::R)?;
             return s.numbers([("next", Space::R.dot(self.z))], "rz = next;");
         }
-        s.zero(self.rz)?;
+        s.set(self.rz, 0.0)?;
         s.clear(self.p)?;
         if s.is_dear() { Ok(()) } else { self.turn(s) }
     }
@@ -87,7 +87,7 @@ pub(super) struct Merged {
 
 impl Merged {
     pub fn new(s: &mut Store) -> Result<Self> {
-        let ([p, q], [alpha, beta]) = (s.registers(), s.numbers(["alpha", "beta"])?);
+        let ([p, q], [alpha, beta]) = (s.registers(), s.coefficients(["alpha", "beta"])?);
         Ok(Merged { p, q, alpha, beta })
     }
 }
@@ -148,5 +148,9 @@ impl Recipe for Cg {
             Cg::Listing(recipe) => recipe.iterate(s),
             Cg::Merged(recipe) => recipe.iterate(s),
         }
+    }
+
+    fn tests_before(&self) -> bool {
+        matches!(self, Cg::Merged(_))
     }
 }
