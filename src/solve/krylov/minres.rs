@@ -4,7 +4,7 @@ use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, Windows};
+use crate::ops::{self, Combine, Windows};
 use crate::solve::drive::check::{check_square, check_symmetric};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
@@ -129,8 +129,6 @@ struct Run<'a> {
     coefficients: Scalar,
     report: PingPong<Scalar>,
     bounds: Bounds,
-    /// Norm of the true residual with which the run began, scaled.
-    norm_r: f64,
 }
 
 /// What so many iterations have to leave of the square of the residual: more than that is a halt.
@@ -157,19 +155,12 @@ impl<'a> Run<'a> {
             coefficients: Scalar::zero(device)?,
             report: pair()?,
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
-            norm_r: 0.0,
         })
     }
 }
 
 impl Method for Run<'_> {
     const NAME: &'static str = "MINRES";
-
-    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual().await?;
-        self.norm_r = norm;
-        Ok((norm / at.unit(), accuracy))
-    }
 
     fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, _: bool) -> Result<()> {
         self.bounds = bounds;
@@ -272,9 +263,7 @@ impl Method for Run<'_> {
         Some(2 * (self.v.len() + SPELL))
     }
 
-    fn after(&mut self, _: &mut Iterate<'_>, last: &Report) -> Result<After> {
-        /// A residual that has fallen by a fiftieth is progress: the true one may lead on from there.
-        const PROGRESS: f64 = 0.98;
+    fn after(&mut self, last: &Report) -> After {
         let (quantity, expected) = match last.flag {
             Flag::Curvature => ("|A M v|", "more than 0: the matrix is singular"),
             Flag::Stalled => (
@@ -284,11 +273,10 @@ impl Method for Run<'_> {
             Flag::Exhausted => {
                 let expected =
                     "at most 0.9: the matrix is singular or nearly so, or too ill-conditioned for 32 bits";
-                return Ok(After::Unless(0.9, last.broken("|r| by that of 2 n iterations before", expected)));
+                return After::Unless(0.9, last.broken("|r| by that of 2 n iterations before", expected));
             }
-            _ => return Ok(last.breakdown().map_or(After::Judge, After::End)),
+            _ => return last.breakdown().map_or(After::Judge, After::End),
         };
-        let led_on = f64::from(last.rr).sqrt() <= PROGRESS * self.norm_r;
-        Ok(if led_on { After::Afresh } else { After::End(last.broken(quantity, expected)) })
+        After::UnlessProgress(last.broken(quantity, expected))
     }
 }
