@@ -5,7 +5,7 @@
 //! iterates, so results never depend on when a poll succeeded. No solver says "converged" on the strength of its own
 //! recurrence: the residual is recomputed from `b - A x` in double-float first.
 
-// What all solvers are asked, how they are driven and judged: `drive`. The methods: `krylov`, `stationary` with the
+// What all solvers are asked and how they are driven: `drive`; every decision on what was seen: `judge`. The methods: `krylov`, `stationary` with the
 // smoothers, `multigrid`, `lcp`; what helps them: `precondition`.
 #[macro_use]
 mod solves;
@@ -13,6 +13,7 @@ mod solves;
 mod auto;
 mod drive;
 mod held;
+mod judge;
 mod krylov;
 mod lcp;
 mod multigrid;

@@ -6,12 +6,12 @@ use super::rounding::{norm_of_bound, norm_of_error, of_norms};
 use super::scales::{FAR, Scales, closer_scale, power, room_of, scale_of};
 use super::slices::number;
 use super::unknown::{Iterand, Right, exact_sum};
-use super::verdict::{Judged, LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, ExactSum, LinOp};
 use crate::shape::Shape;
+use crate::solve::judge::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 
 /// `x + y`, which is to solve `A x = b`, and the recurrence's residual.
 pub(in crate::solve) struct Iterate<'a> {
@@ -333,21 +333,17 @@ impl<'a> Iterate<'a> {
     pub fn x_scale(&self) -> f32 {
         (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32
     }
-}
 
-impl Judged for Iterate<'_> {
-    type Kept = Iterand;
-
-    /// It has been projected before: sums over it may be out of range by now, and with them what a projection makes of it.
-    fn put(&mut self, x: Iterand) {
+    /// Replaces the iterate. It has been projected before: sums over it may be out of range by now, and with them what a
+    /// projection makes of it.
+    pub fn put(&mut self, x: Iterand) {
         (self.x, self.begins) = (x, true);
     }
 
-    async fn recomputed(&mut self) -> Result<bool> {
-        Ok(Iterate::recomputed(self).await?.0.is_finite())
-    }
-
-    async fn rounding(&mut self, residual: f64) -> Result<f64> {
-        Iterate::rounding(self, residual).await
+    /// Starts again from zero.
+    pub fn back_to_zero(&mut self) -> Result<()> {
+        (self.from_zero, self.near) = (true, true);
+        self.x.set_zero()?;
+        self.discard()
     }
 }

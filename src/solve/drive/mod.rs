@@ -2,6 +2,7 @@
 
 pub(super) mod check;
 pub(super) mod dots;
+pub(super) mod execute;
 pub(super) mod facts;
 pub(super) mod finite;
 #[cfg(feature = "sim")]
@@ -22,16 +23,19 @@ use crate::data::{PendingRead, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::ops::Accuracy;
+use crate::solve::judge::{Event, Judge, Measured, Order, Policy, Ran, Run, Terms, Traits};
 use check::check_count;
+use execute::{Executor, execute};
 use finite::Small;
 use iterate::Iterate;
 use looks::{Course, Iterated, Observer, Seen, Work, run_until_frozen};
 pub use null_space::project_out;
 pub use report::{Breakdown, SolveReport, Stop, StopReason};
-use rounding::counted;
 use state::{Bounds, Flag, Report};
 use unknown::Iterand;
-use verdict::{Best, Judged, Residuals, Standing, WORTH_ANOTHER, hides};
+use verdict::Kept;
+
+pub(super) use crate::solve::judge::{After, SPELL};
 
 /// An iterative method as the driver sees it: a recurrence for an [iterate](Iterate) whose residual is its own.
 pub(super) trait Method {
@@ -126,173 +130,14 @@ pub(super) trait Method {
         Ok(())
     }
 
-    /// What follows from a run that has ended like this.
-    fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
-        let _ = at;
-        Ok(last.breakdown().map_or(After::Judge, After::End))
-    }
-}
-
-impl<M: Method> Judged for (&mut M, &mut Iterate<'_>) {
-    type Kept = Iterand;
-
-    fn put(&mut self, x: Iterand) {
-        self.1.put(x);
+    /// How often in a row a start of the recurrence has failed: the next run takes another one, if there are several.
+    fn attempt(&mut self, failed: usize) {
+        let _ = failed;
     }
 
-    async fn recomputed(&mut self) -> Result<bool> {
-        let (method, at) = self;
-        Ok(method.true_residual(at).await?.0.is_finite())
-    }
-
-    async fn rounding(&mut self, residual: f64) -> Result<f64> {
-        let (method, at) = self;
-        method.rounding(at, residual).await
-    }
-}
-
-/// What follows when a run has ended.
-pub(super) enum After {
-    /// What its flag and the true residual say.
-    Judge,
-    /// Another run, afresh from the iterate as it is.
-    Afresh,
-    /// Nothing leads on.
-    End(Breakdown),
-    /// The same, unless the true residual has come down to this share of the best before: what it is of that is the value that
-    /// broke down.
-    Unless(f64, Breakdown),
-}
-
-/// Iterations after which the residual of pairs is replaced in any case. A product `A d` of 32 bits errs by 2⁻²⁴ `|A| |d|`,
-/// which of a smooth direction is far more than of what `A d` is: the residual is then kept from falling by what the
-/// recurrence makes of it, and the bound, or an aim on the way, is long in coming. Of 50, 100 and 200 this took the fewest
-/// on most matrices that were tried.
-pub(super) const SPELL: usize = 100;
-
-/// Whether residuals recomputed on the way still fall: by half from one of these stretches to the next. Where directions in
-/// 32 bits do not tell small eigenvalues apart they stay as large for thousands of iterations, and may fall in the end; but
-/// on the way to that they grow on well-conditioned grids, too, at the beginning.
-struct Gains {
-    /// Iterations after which nothing is gained in any case: in exact arithmetic half of them would do.
-    most: usize,
-    /// Where the stretch began.
-    begin: usize,
-    /// Least residual of the one before, and of this one.
-    before: f64,
-    least: f64,
-}
-
-impl Gains {
-    const STRETCH: usize = 4 * SPELL;
-
-    fn new(unknowns: usize) -> Self {
-        let most = unknowns.saturating_add(SPELL).saturating_mul(2);
-        Gains { most, begin: 0, before: f64::INFINITY, least: f64::INFINITY }
-    }
-
-    /// Whether the stretch that ends here, if one does, has gained nothing.
-    fn none(&mut self, iterations: usize, residual: f64) -> bool {
-        if iterations == 0 {
-            return false;
-        }
-        self.least = self.least.min(residual);
-        if iterations >= self.most {
-            return true;
-        }
-        if iterations < self.begin + Self::STRETCH {
-            return false;
-        }
-        let none = self.least > WORTH_ANOTHER * self.before;
-        *self = Gains { begin: iterations, before: self.least, least: f64::INFINITY, ..*self };
-        none
-    }
-}
-
-/// A kept direction along which the residual grows by more than this is no direction of this residual's.
-pub(super) const KEPT_GROWTH: f64 = 100.0;
-
-/// When the recurrence's residual is replaced by the true one, and what is aimed at next.
-///
-/// On the way down the two are exchanged while they still agree: the search direction then stays valid, and rounding
-/// errors of the large early steps are left behind (H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22, 2000). At
-/// the end a residual that does not hold what the recurrence promised means a fresh start with a closer aim.
-struct Replacements {
-    /// Stops to come on the way; none are planned before a residual is known.
-    stops: Option<usize>,
-    fell_short: usize,
-    /// The residual of before.
-    before: f64,
-    /// The last aim was no stop on the way.
-    last: bool,
-    /// That aim.
-    aimed: f64,
-}
-
-impl Replacements {
-    /// Digits that are left in one go: what 32 bits gather meanwhile is little beside the residual at their end.
-    const AT_EASE: f64 = 1.5;
-
-    /// Further down than this 32 bits of a recurrence say nothing of the true residual, and lead away from the solution where
-    /// the matrix is singular.
-    const AT_ONCE: f64 = 1e-5;
-
-    /// A true residual of more than this many times the recurrence's own is another one: the direction does not belong
-    /// to it, and going on along that diverges.
-    const AGREES: f64 = 2.0;
-
-    /// A solve of few iterations gathers little on its way; one of pairs gathers little, too.
-    fn new<M: Method>(method: &M) -> Self {
-        Replacements {
-            stops: (method.dear() || method.is_wide() || method.loses_what_it_has()).then_some(0),
-            fell_short: 0,
-            before: f64::INFINITY,
-            last: false,
-            aimed: 0.0,
-        }
-    }
-
-    /// The next relative residual to aim at, and whether to keep the direction on the way there. The recurrence has a
-    /// residual once it has run, and no direction before.
-    fn next(&mut self, residual: f64, recurrence: Option<f64>, bound: f64) -> (f64, bool) {
-        let agrees = recurrence.is_some_and(|r| residual <= Self::AGREES * r);
-        let falls = recurrence.is_none() || residual <= WORTH_ANOTHER * self.before;
-        self.before = residual;
-        let (aim, keep) = self.aim(residual, bound, falls);
-        self.aimed = aim;
-        (aim, keep && agrees)
-    }
-
-    /// The same aim again, after a run that was not to come so far.
-    fn again(&mut self, residual: f64, recurrence: Option<f64>) -> (f64, bool) {
-        (self.aimed, recurrence.is_some_and(|r| residual <= Self::AGREES * r))
-    }
-
-    fn aim(&mut self, residual: f64, bound: f64, falls: bool) -> (f64, bool) {
-        // Aims on the way, while they lead on.
-        if falls {
-            let digits = (residual / bound).log10();
-            let left = (digits / Self::AT_EASE - 1.0).max(0.0) as usize;
-            let stops = self.stops.get_or_insert(left);
-            *stops = left.min(*stops);
-            let share = 1.0 / (*stops as f64 + 1.0);
-            let aim = (residual * (bound / residual).powf(share)).max(residual * Self::AT_ONCE);
-            *stops = stops.saturating_sub(1);
-            if aim > 2.0 * bound {
-                self.last = false;
-                return (aim, true);
-            }
-        }
-        self.last = true;
-        self.fell_short += 1;
-        let first = self.fell_short == 1;
-        let aim = if first { bound } else { 0.5 * bound };
-        (aim.max(residual * Self::AT_ONCE), first)
-    }
-
-    /// True if the recurrence has met the bound itself, not an aim on the way.
-    fn last_aim_met(&self, flag: Flag) -> bool {
-        flag == Flag::Met && self.fell_short > 1 && self.last
+    /// What the theory says of a run that has ended like this.
+    fn after(&mut self, last: &Report) -> After {
+        last.breakdown().map_or(After::Judge, After::End)
     }
 }
 
@@ -336,6 +181,97 @@ impl<M: Method> Iterated for Looked<'_, '_, M> {
     }
 }
 
+/// A method under way: it carries out what its judge orders.
+struct Solve<'m, 'a, M> {
+    looked: Looked<'m, 'a, M>,
+    limits: Limits,
+    work: Work,
+    /// The best iterate so far.
+    copy: Option<Iterand>,
+    /// Iterations of all runs, and the residual that was recomputed last.
+    iterations: usize,
+    residual: f64,
+}
+
+impl<M: Method> Solve<'_, '_, M> {
+    fn terms(&self) -> Terms {
+        let Looked { method, at } = &self.looked;
+        let Limits { stop, max_iters } = self.limits;
+        Terms {
+            bound: stop.relative,
+            least: at.least_bound(),
+            max_iters,
+            from_zero: at.from_zero,
+            restarts: true,
+            far: f64::MAX,
+            zero_solves: false,
+            reports_rounding: true,
+            policy: Policy::Recurrence(Traits {
+                direct: method.dear() || method.loses_what_it_has(),
+                growth: M::GROWTH,
+                spell: method.spell(at.is_double()),
+                widens: method.widens(),
+                wide: method.is_wide(),
+                unknowns: at.a.shape().cols,
+            }),
+        }
+    }
+
+    async fn recompute(&mut self) -> Result<Event> {
+        let Looked { method, at } = &mut self.looked;
+        let (own, accuracy) = method.true_residual(at).await?;
+        self.residual = own;
+        if self.work.history.is_empty() {
+            self.work.history.push((0, own));
+        }
+        Ok(Event::Residual(Measured { own, other: method.other_residual(), accuracy }))
+    }
+
+    async fn run(&mut self, run: Run, observe: &mut Observer<'_>) -> Result<Event> {
+        let Looked { method, at } = &mut self.looked;
+        let (begin, Run { aim, limit, keep_direction, .. }) = (self.iterations, run);
+        let unit = method.unit(at).powi(2);
+        let target = aim.powi(2) * unit;
+        let ceiling = (run.ceiling.powi(2) * unit).min(Bounds::CEILING) as f32;
+        let bounds = Bounds { threshold: target as f32, ceiling, limit };
+        method.attempt(run.attempt);
+        method.restart(at, bounds, begin, keep_direction)?;
+        // Not past the limit by more than the step that notices it.
+        let most = (limit + 1).saturating_sub(begin);
+        let course = Course { every: self.limits.stop.every, begin, most, aim: Some(aim) };
+        let last = run_until_frozen(&mut self.looked, course, &mut self.work, observe).await?;
+        let last = Report::from_texel(&last);
+        let Looked { method, at } = &mut self.looked;
+        method.finish(at)?;
+        self.iterations = last.iterations;
+        Ok(Event::Ended(Ran {
+            flag: last.flag,
+            iterations: last.iterations,
+            recurrence: (f64::from(last.rr) / unit).sqrt(),
+            after: method.after(&last),
+        }))
+    }
+}
+
+impl<M: Method> Executor for Solve<'_, '_, M> {
+    async fn carry_out(&mut self, order: Order, observe: &mut Observer<'_>) -> Result<Event> {
+        let Looked { method, at } = &mut self.looked;
+        match order {
+            Order::Recompute => return self.recompute().await,
+            Order::Certify => return Ok(Event::Rounding(method.rounding(at, self.residual).await?)),
+            Order::CertifyOther => return Ok(Event::Rounding(method.other_rounding(at).await?)),
+            Order::Run(run) => return self.run(run, observe).await,
+            Order::Keep => self.copy = Some(at.x.copied()?),
+            Order::TakeBack => self.copy.take().into_iter().for_each(|copy| at.put(copy)),
+            Order::Back => at.discard()?,
+            Order::FromZero => at.back_to_zero()?,
+            Order::Widen => method.widen(at)?,
+            Order::End(_) => {}
+        }
+        Ok(Event::Done)
+    }
+}
+
 pub(super) async fn drive<M: Method>(
     method: &mut M,
     at: &mut Iterate<'_>,
@@ -344,138 +280,10 @@ pub(super) async fn drive<M: Method>(
 ) -> Result<SolveReport> {
     limits.stop.check(M::NAME)?;
     check_count(M::NAME, "max_iters", limits.max_iters)?;
-    let mut work = Work::default();
-    let (mut iterations, mut replacements) = (0, 0);
-    let mut best = Best::default();
-    let mut flag = Flag::Running;
-    let mut recurrence = None;
-    let (mut breakdown, mut unless) = (None, None);
-    let mut idle = false;
-    let mut gains = Gains::new(at.a.shape().cols);
-    let mut widened = method.is_wide().then_some(0);
-    let mut plan = Replacements::new(method);
-    loop {
-        let (mut residual, accuracy) = method.true_residual(at).await?;
-        let mut other = method.other_residual();
-        if iterations == 0 && work.history.is_empty() {
-            work.history.push((0, residual));
-        }
-        let bound = limits.stop.relative;
-        // Where squares vanish, any aim is met by doing nothing.
-        let aim_met = plan.last_aim_met(flag) || idle;
-        let mut stuck = aim_met && best.is_hardly_beaten_by(residual);
-        let mut lost = !residual.is_finite();
-        let mut rounded = None;
-        if lost {
-            flag = Flag::OutOfRange;
-        } else if (residual <= bound || stuck) && accuracy == Accuracy::DoubleFloat {
-            let rounding = method.rounding(at, residual).await?;
-            rounded = Some(rounding);
-            residual += counted(rounding, bound);
-            lost = hides(rounding, bound);
-            // The best has all of that in it, too: only sums are compared with sums.
-            stuck |= aim_met && best.is_hardly_beaten_by(residual);
-        }
-        if lost && !at.from_zero {
-            // So large that nobody can tell how good it is: zero is the better start.
-            if residual.is_finite() {
-                best.offer(Residuals { own: residual, rounding: rounded, other }, &at.x)?;
-            }
-            (at.from_zero, at.near) = (true, true);
-            at.x.set_zero()?;
-            at.discard()?;
-            (plan, flag, recurrence, breakdown) = (Replacements::new(method), Flag::Running, None, None);
-            continue;
-        }
-        if let Some(other) = &mut other
-            && *other <= bound
-            && accuracy == Accuracy::DoubleFloat
-        {
-            *other += counted(method.other_rounding(at).await?, bound);
-        }
-        let residuals = Residuals { own: residual, rounding: rounded, other };
-        let standing = Standing {
-            met: residual <= bound || other.is_some_and(|r| r <= bound),
-            bound,
-            least: at.least_bound(),
-            accuracy,
-            flag,
-            exhausted: iterations >= limits.max_iters,
-            stuck,
-        };
-        // What ends a recurrence in 32 bits is no end where it can go on in pairs.
-        let left = flag == Flag::OutOfRange;
-        let ends = stuck || left || breakdown.is_some() || gains.none(iterations, residual);
-        if ends && !standing.met && !standing.exhausted && method.widens() {
-            best.offer(residuals, &at.x)?;
-            if left {
-                best.back(residual, &mut at.x)?;
-            }
-            method.widen(at)?;
-            (widened, plan) = (Some(iterations), Replacements::new(method));
-            (flag, recurrence, breakdown, idle) = (Flag::Running, None, None, false);
-            continue;
-        }
-        if let Some((most, of)) = unless.take()
-            && let Some(share) = best.share(residual)
-        {
-            breakdown = (share > most).then_some(Breakdown { value: share, ..of });
-        }
-        // Iterates freeze before a breakdown, and the last one may have met the bound.
-        let broken = breakdown.filter(|_| !standing.met);
-        if let Some(reason) = broken.map(|_| StopReason::Breakdown).or_else(|| standing.verdict()) {
-            let residuals = match standing.met {
-                // Perhaps by the other residual.
-                true => residuals,
-                false => best.told(residuals, accuracy, &mut (&mut *method, &mut *at)).await?,
-            };
-            let each = work.cost();
-            let report = work.report(reason, iterations, residuals, replacements, each);
-            return Ok(SolveReport {
-                breakdown: broken,
-                double_iterations: widened.map_or(0, |from| iterations - from),
-                ..report
-            });
-        }
-        best.offer(residuals, &at.x)?;
-        let (aim, keep_direction) = match flag {
-            Flag::Exhausted => plan.again(residual, recurrence),
-            _ => plan.next(residual, recurrence, limits.stop.relative),
-        };
-        replacements += usize::from(matches!(flag, Flag::Met | Flag::Exhausted));
-        let unit = method.unit(at).powi(2);
-        let target = aim.powi(2) * unit;
-        let growth = if keep_direction { KEPT_GROWTH } else { M::GROWTH };
-        let ceiling = ((growth * residual).powi(2) * unit).min(Bounds::CEILING) as f32;
-        let limit = match method.spell(at.is_double()) {
-            Some(spell) => limits.max_iters.min(iterations + spell),
-            None => limits.max_iters,
-        };
-        let bounds = Bounds { threshold: target as f32, ceiling, limit };
-        method.restart(at, bounds, iterations, keep_direction)?;
-        // Not past the limit by more than the step that notices it.
-        let most = (limit + 1).saturating_sub(iterations);
-        let course = Course { every: limits.stop.every, begin: iterations, most, aim: Some(aim) };
-        let mut looked = Looked { method: &mut *method, at: &mut *at };
-        let last = run_until_frozen(&mut looked, course, &mut work, observe).await?;
-        let last = Report::from_texel(&last);
-        method.finish(at)?;
-        idle = last.flag == Flag::Met && last.iterations == iterations;
-        iterations = last.iterations;
-        flag = last.flag;
-        recurrence = Some((f64::from(last.rr) / unit).sqrt());
-        let blameless = matches!(flag, Flag::Met | Flag::Exhausted | Flag::Shadow | Flag::ShadowDirection);
-        if keep_direction && !blameless {
-            // The direction is to blame, not the matrix: back to where this run began, and afresh from there.
-            at.discard()?;
-            (flag, recurrence) = (Flag::Running, None);
-            continue;
-        }
-        match method.after(at, &last)? {
-            After::Judge => {}
-            After::Afresh => (flag, recurrence) = (Flag::Running, None),
-            After::End(of) => breakdown = Some(of),
-            After::Unless(most, of) => unless = Some((most, of)),
-        }
-    }
+    let looked = Looked { method, at };
+    let mut solve =
+        Solve { looked, limits, work: Work::default(), copy: None, iterations: 0, residual: f64::INFINITY };
+    let verdict = execute(Judge::new(solve.terms()), &mut solve, observe).await?;
+    let each = solve.work.cost();
+    Ok(solve.work.report(verdict, each))
 }

@@ -10,20 +10,6 @@ use crate::ops::{self, Accurate, LinOp, Part, ReducePlan, Windows};
 /// By how much of `‖A‖ ‖x‖` an operator that does not tell is taken to err.
 const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// What rounding adds to a residual that is asked to meet a bound. Nothing where it is next to nothing beside that: what
-/// products may lose below the range of floats is there for any coefficient, and an exact solution is told as one.
-pub(in crate::solve) fn counted(rounding: f64, bound: f64) -> f64 {
-    let next_to_nothing = rounding < bound / (1u64 << 60) as f64;
-    if next_to_nothing { 0.0 } else { upwards(rounding) }
-}
-
-/// To nine bits, upwards: a bound needs no more, and what may be lost below the range of floats, which depends on the
-/// scale of a system, does not show in a report.
-fn upwards(bound: f64) -> f64 {
-    const REST: u64 = (1 << 44) - 1;
-    if bound.is_finite() { f64::from_bits((bound.to_bits() + REST) & !REST) } else { bound }
-}
-
 /// A bound on the error of a sum in double-float, element by element.
 pub(in crate::solve) async fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
     let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };

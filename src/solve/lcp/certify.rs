@@ -1,71 +1,54 @@
-//! The loop around the sweeps: run until frozen, recompute the residuals in double-float, judge, go on or stop.
+//! The executor of complementarity problems: each has a judge of its own, and what they order is done for all at once.
 
 use super::report::{LcpOutcome, LcpParams, LcpReport};
 use super::run::{Aim, Run};
-use super::system::{Measured, Residual};
-use crate::error::Result;
-use crate::ops::Accuracy;
+use super::system::{Measured as Found, Residual};
+use crate::data::Vector;
+use crate::error::{Error, Result};
 use crate::solve::drive::looks::{Course, Observer, Work, run_until_frozen};
-use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::FAR;
-use crate::solve::drive::state::Flag;
 use crate::solve::drive::unknown::Iterand;
-use crate::solve::drive::verdict::{
-    AT_ONCE_OF_PAIRS, Kept, LEAST_BOUND, LEAST_BOUND_OF_PAIRS, WORTH_ANOTHER, hides, next_aim,
+use crate::solve::drive::verdict::Kept;
+use crate::solve::judge::{
+    AT_ONCE_OF_PAIRS, After, Event, Judge, LEAST_BOUND, LEAST_BOUND_OF_PAIRS, Measured, Order, Policy, Ran,
+    Sweeps, Terms, Verdict,
 };
 
-/// How far a problem has come.
-struct Progress {
-    flag: Flag,
+/// One of the problems.
+struct Problem {
+    judge: Judge,
+    /// What is to be done for it next.
+    order: Order,
     sweeps: usize,
-    aim: f64,
-    /// The recomputed residual when the sweeps had last met their aim.
-    fell_short: Option<f64>,
-    /// Of pairs: the recomputed residual, how many runs in a row have hardly changed it, and whether the last one was to meet the
-    /// bound.
-    residual: f64,
-    in_vain: usize,
-    last_aim: bool,
-    best: Option<Residual>,
-    ended: Option<StopReason>,
+    /// The residuals of its iterate, with all that rounding may have done to them where that was asked for, and of the copy.
+    residual: Residual,
+    surely: Residual,
+    copy: Option<Residual>,
 }
 
-impl Progress {
-    /// What a recomputed residual means, after a run that has ended with `self.flag`.
-    fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64, double: bool) {
-        let residual = residual.larger();
-        let hardly = residual > WORTH_ANOTHER * self.residual;
-        self.residual = residual;
-        self.ended = if residual <= bound {
-            let least = if double { LEAST_BOUND_OF_PAIRS } else { LEAST_BOUND };
-            Some(accuracy.verdict(bound, least))
-        } else {
-            match self.flag {
-                Flag::OutOfRange => Some(StopReason::Diverged),
-                // The sweeps' own units have room for what those of the caller do not.
-                Flag::Met | Flag::Stalled if residual.is_infinite() => Some(StopReason::Diverged),
-                Flag::Exhausted => Some(StopReason::MaxIterations),
-                // A correction of 32 bits that comes to a halt may be half of the way for pairs.
-                Flag::Stalled if double && !hardly => None,
-                Flag::Stalled => Some(StopReason::Stagnated),
-                Flag::Met if double => {
-                    self.in_vain = if hardly { self.in_vain + 1 } else { 0 };
-                    self.aim *= if self.last_aim { 0.5 } else { 1.0 };
-                    (self.in_vain > 1).then_some(StopReason::Stagnated)
-                }
-                Flag::Met if self.fell_short.is_some_and(|last| residual > WORTH_ANOTHER * last) => {
-                    Some(StopReason::Stagnated)
-                }
-                Flag::Met => {
-                    // The sweeps promise what 64 bits do not confirm: closer.
-                    self.fell_short = Some(residual);
-                    self.aim *= 0.5;
-                    None
-                }
-                _ => None,
-            }
-        };
+impl Problem {
+    fn new(terms: Terms) -> Self {
+        let mut judge = Judge::new(terms);
+        let order = judge.next(Event::Done);
+        let residual = Residual { natural: f64::INFINITY, scaled: f64::INFINITY };
+        Problem { judge, order, sweeps: 0, residual, surely: residual, copy: None }
     }
+
+    fn tell(&mut self, event: Event) {
+        self.order = self.judge.next(event);
+    }
+}
+
+/// All problems under way.
+struct Solve<'r, 'a> {
+    run: &'r mut Run<'a>,
+    all: Vec<Problem>,
+    /// The copies of all iterates.
+    copy: Option<Iterand>,
+    /// `A x + b` as it was recomputed last.
+    w: Option<Vector>,
+    work: Work,
+    certifications: usize,
 }
 
 /// Solves; the result is in `run.x`.
@@ -74,137 +57,195 @@ pub(super) async fn drive(
     params: &LcpParams,
     observe: &mut Observer<'_>,
 ) -> Result<LcpReport<Vec<LcpOutcome>>> {
-    let bound = params.stop.relative;
-    let double = run.is_double();
-    let start = || Progress {
-        flag: Flag::Running,
-        sweeps: 0,
-        aim: bound,
-        fell_short: None,
-        residual: f64::INFINITY,
-        in_vain: 0,
-        last_aim: true,
-        best: None,
-        ended: None,
-    };
-    let mut all: Vec<Progress> = run.problems().iter().map(|_| start()).collect();
-    let mut best: Option<Iterand> = None;
-    let mut work = Work::default();
-    let mut certifications = 0;
-    loop {
-        let Measured { residuals, accuracy, w } = run.certify().await?;
-        certifications += 1;
-        // What meets the bound has to do so whatever rounding has done.
-        let met = residuals.iter().any(|r| r.larger() <= bound);
-        let surely = match accuracy {
-            Accuracy::DoubleFloat if met => run.largest_residuals(&w).await?,
-            _ => residuals.clone(),
-        };
-        if certifications == 1 {
-            // Where a start is that far off, or so large that nobody can tell, zero is the better one.
-            let far: Vec<bool> = (residuals.iter().zip(&surely).zip(run.problems()))
-                .map(|((r, surely), p)| {
-                    let hidden = r.larger() <= bound
-                        && surely.larger() > bound
-                        && hides(surely.larger() - r.larger(), bound);
-                    hidden || p.trivial || r.larger() > FAR
-                })
-                .collect();
-            if far.contains(&true) {
-                // The start stays a candidate: as good as it is whatever rounding has done.
-                for ((problem, surely), _) in all.iter_mut().zip(&surely).zip(&far).filter(|(_, far)| **far) {
-                    problem.best = Some(*surely);
+    let all =
+        run.problems().iter().map(|p| Problem::new(terms(params, run.is_double(), p.trivial))).collect();
+    let mut solve = Solve { run, all, copy: None, w: None, work: Work::default(), certifications: 0 };
+    while let Some(order) = solve.next() {
+        solve.carry_out(order, params, observe).await?;
+    }
+    solve.report().await
+}
+
+/// Sweeps of one problem, of which zero may be known to be a solution.
+fn terms(params: &LcpParams, pairs: bool, trivial: bool) -> Terms {
+    Terms {
+        bound: params.stop.relative,
+        least: if pairs { LEAST_BOUND_OF_PAIRS } else { LEAST_BOUND },
+        max_iters: params.max_sweeps,
+        from_zero: false,
+        restarts: false,
+        far: FAR,
+        zero_solves: trivial,
+        reports_rounding: false,
+        policy: Policy::Sweeps(Sweeps {
+            pairs,
+            at_once: if pairs { AT_ONCE_OF_PAIRS } else { 0.0 },
+            forgives: true,
+        }),
+    }
+}
+
+/// When orders for different problems are carried out: a run waits for everything else.
+fn rank(order: &Order) -> usize {
+    match order {
+        Order::Recompute => 0,
+        Order::Certify | Order::CertifyOther => 1,
+        Order::Keep => 2,
+        Order::TakeBack | Order::Back | Order::Widen => 3,
+        Order::FromZero => 4,
+        Order::Run(_) => 5,
+        Order::End(_) => 6,
+    }
+}
+
+impl Solve<'_, '_> {
+    /// The next order, of one problem or of several; none when all have ended.
+    fn next(&self) -> Option<Order> {
+        let first = self.all.iter().map(|p| p.order).min_by_key(rank)?;
+        (!matches!(first, Order::End(_))).then_some(first)
+    }
+
+    async fn carry_out(
+        &mut self,
+        order: Order,
+        params: &LcpParams,
+        observe: &mut Observer<'_>,
+    ) -> Result<()> {
+        let asked: Vec<bool> = self.all.iter().map(|p| rank(&p.order) == rank(&order)).collect();
+        match order {
+            Order::Recompute => return self.recompute(&asked).await,
+            Order::Certify => return self.certify(&asked).await,
+            Order::Run(_) => return self.sweep(params, observe).await,
+            Order::Keep => {
+                self.copy = Some(match &self.copy {
+                    Some(copy) if asked.contains(&false) => self.run.choose(copy, &self.run.x, &asked)?,
+                    _ => self.run.x.copied()?,
+                });
+                self.of_asked(&asked, |p| p.copy = Some(p.residual));
+            }
+            Order::TakeBack => {
+                if let Some(copy) = &self.copy {
+                    self.run.x = self.run.choose(&self.run.x, copy, &asked)?;
                 }
-                best = Some(run.x.copied()?);
-                let mut zero = run.x.copied()?;
+                self.of_asked(&asked, |p| p.residual = p.copy.unwrap_or(p.residual));
+            }
+            Order::FromZero => {
+                let mut zero = self.run.x.copied()?;
                 zero.set_zero()?;
-                run.x = run.choose(&run.x, &zero, &far)?;
-                continue;
+                self.run.x = self.run.choose(&self.run.x, &zero, &asked)?;
+                // The start stays a candidate: as good as it is whatever rounding has done.
+                self.of_asked(&asked, |p| p.copy = p.copy.map(|_| p.surely));
             }
+            // Of recurrences, and of methods with two residuals.
+            Order::Back | Order::Widen | Order::CertifyOther | Order::End(_) => {}
         }
-        // The sweeps' own units may have room for what the caller's have not, and then no look has told.
+        self.of_asked(&asked, |p| p.tell(Event::Done));
+        Ok(())
+    }
+
+    fn of_asked(&mut self, asked: &[bool], change: impl FnMut(&mut Problem)) {
+        self.all.iter_mut().zip(asked).filter_map(|(p, asked)| asked.then_some(p)).for_each(change);
+    }
+
+    async fn recompute(&mut self, asked: &[bool]) -> Result<()> {
+        let Found { residuals, accuracy, w } = self.run.certify().await?;
+        self.certifications += 1;
+        self.w = Some(w);
         let lost = residuals.iter().any(|r| r.larger().is_infinite());
-        if lost && !work.history.is_empty() {
-            // Of the sweeps of the last look, which has told of another residual.
-            match work.history.last_mut() {
-                Some((sweeps, residual)) if *sweeps >= run.done => *residual = f64::INFINITY,
-                _ => work.history.push((run.done, f64::INFINITY)),
+        match self.work.history.last_mut() {
+            // Of the sweeps of the last look, which saw another residual: units of the sweeps' own may have room for what the
+            // caller's have not.
+            Some((sweeps, residual)) if lost && *sweeps >= self.run.done => *residual = f64::INFINITY,
+            Some(_) if lost => self.work.history.push((self.run.done, f64::INFINITY)),
+            _ => {}
+        }
+        for ((problem, residual), asked) in self.all.iter_mut().zip(residuals).zip(asked) {
+            if *asked {
+                (problem.residual, problem.surely) = (residual, residual);
+                problem.tell(Event::Residual(Measured { own: residual.larger(), other: None, accuracy }));
             }
         }
-        if work.history.is_empty() {
-            work.history.push((0, residuals.iter().map(|r| r.larger()).fold(0.0, f64::max)));
-        }
-        // The best iterate of every problem, and back to it where a problem has ended with a worse one.
-        let mut worse = Vec::with_capacity(all.len());
-        for ((problem, residual), surely) in all.iter_mut().zip(&residuals).zip(&surely) {
-            if problem.ended.is_none() {
-                let judged = if residual.larger() <= bound { surely } else { residual };
-                problem.judge(*judged, accuracy, bound, double);
+        Ok(())
+    }
+
+    async fn certify(&mut self, asked: &[bool]) -> Result<()> {
+        let Some(w) = &self.w else { return Err(nothing_measured()) };
+        let surely = self.run.largest_residuals(w).await?;
+        for ((problem, surely), asked) in self.all.iter_mut().zip(surely).zip(asked) {
+            if *asked {
+                problem.surely = surely;
+                problem.tell(Event::Rounding(surely.larger() - problem.residual.larger()));
             }
-            let improved = problem.best.is_none_or(|b| residual.larger() <= b.larger());
-            if improved {
-                problem.best = Some(*residual);
-            }
-            worse.push(!improved);
         }
-        let kept = match &best {
-            Some(best) if worse.contains(&true) => run.choose(&run.x, best, &worse)?,
-            _ => run.x.copied()?,
-        };
-        let back: Vec<bool> = all.iter().zip(&worse).map(|(p, w)| *w && p.ended.is_some()).collect();
-        if back.contains(&true) {
-            run.x = run.choose(&run.x, &kept, &back)?;
-        }
-        best = Some(kept);
-        if all.iter().all(|p| p.ended.is_some()) {
-            break;
-        }
-        let aims: Vec<Aim> = all
-            .iter_mut()
-            .map(|p| {
-                let mut aim = p.aim;
-                if double {
-                    (aim, p.last_aim) = next_aim(p.residual, p.aim, AT_ONCE_OF_PAIRS);
-                }
-                Aim {
-                    residual: p.ended.is_none().then_some(aim),
-                    sweeps: params.max_sweeps.saturating_sub(p.sweeps),
-                }
-            })
-            .collect();
-        run.done = all.iter().map(|p| p.sweeps).max().unwrap_or(0);
-        run.restart(&aims, w)?;
-        let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
-        // Each problem has an aim of its own.
-        let course = Course { every: params.stop.every, begin: run.done, most, aim: None };
-        let frozen = run_until_frozen(run, course, &mut work, observe).await?;
-        run.gather_up()?;
-        for (problem, report) in all.iter_mut().zip(Run::reports(&frozen)) {
-            if problem.ended.is_none() {
-                problem.flag = report.flag;
-                problem.sweeps += report.iterations;
-            }
+        Ok(())
+    }
+
+    /// The history begins with the iterate that sweeps begin with.
+    fn begin_history(&mut self) {
+        if self.work.history.is_empty() {
+            self.work.history.push((0, self.all.iter().map(|p| p.residual.larger()).fold(0.0, f64::max)));
         }
     }
-    let (relaxations, spectrum) = (run.relaxations().await?, run.eigenvalues().await?);
-    let outcome = all.iter().zip(relaxations).enumerate().map(|(i, (p, (omega, accelerated)))| LcpOutcome {
-        reason: p.ended.unwrap_or(StopReason::MaxIterations),
-        sweeps: p.sweeps,
-        natural_residual: p.best.map_or(f64::INFINITY, |r| r.natural),
-        scaled_residual: p.best.map_or(f64::INFINITY, |r| r.scaled),
-        omega,
-        lambda_max: spectrum.get(i).copied(),
-        accelerated,
-    });
-    let one = work.cost().draws;
-    Ok(LcpReport {
-        outcome: outcome.collect(),
-        certifications,
-        async_checks: work.async_checks,
-        readbacks_in_loop: work.readbacks,
-        draws_in_vain: work.in_vain,
-        draws_per_sweep: one,
-        draws_per_test: work.first.draws.saturating_sub(one),
-        history: work.history,
-    })
+
+    async fn sweep(&mut self, params: &LcpParams, observe: &mut Observer<'_>) -> Result<()> {
+        self.begin_history();
+        let aims: Vec<Aim> = self
+            .all
+            .iter()
+            .map(|p| match p.order {
+                Order::Run(run) => {
+                    Aim { residual: Some(run.aim), sweeps: run.limit.saturating_sub(p.sweeps) }
+                }
+                _ => Aim { residual: None, sweeps: 0 },
+            })
+            .collect();
+        let Some(w) = self.w.take() else { return Err(nothing_measured()) };
+        self.run.done = self.all.iter().map(|p| p.sweeps).max().unwrap_or(0);
+        self.run.restart(&aims, w)?;
+        let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
+        // Each problem has an aim of its own.
+        let course = Course { every: params.stop.every, begin: self.run.done, most, aim: None };
+        let frozen = run_until_frozen(self.run, course, &mut self.work, observe).await?;
+        self.run.gather_up()?;
+        for (problem, report) in self.all.iter_mut().zip(Run::reports(&frozen)) {
+            if let Order::Run(run) = problem.order {
+                problem.sweeps += report.iterations;
+                let (flag, iterations, recurrence) = (report.flag, problem.sweeps, run.aim);
+                problem.tell(Event::Ended(Ran { flag, iterations, recurrence, after: After::Judge }));
+            }
+        }
+        Ok(())
+    }
+
+    async fn report(mut self) -> Result<LcpReport<Vec<LcpOutcome>>> {
+        self.begin_history();
+        let (relaxations, spectrum) = (self.run.relaxations().await?, self.run.eigenvalues().await?);
+        let outcome = self.all.iter().zip(relaxations).enumerate().map(|(i, (p, (omega, accelerated)))| {
+            let Order::End(Verdict { reason, .. }) = p.order else { return Err(nothing_measured()) };
+            Ok(LcpOutcome {
+                reason,
+                sweeps: p.sweeps,
+                natural_residual: p.residual.natural,
+                scaled_residual: p.residual.scaled,
+                omega,
+                lambda_max: spectrum.get(i).copied(),
+                accelerated,
+            })
+        });
+        let one = self.work.cost().draws;
+        Ok(LcpReport {
+            outcome: outcome.collect::<Result<_>>()?,
+            certifications: self.certifications,
+            async_checks: self.work.async_checks,
+            readbacks_in_loop: self.work.readbacks,
+            draws_in_vain: self.work.in_vain,
+            draws_per_sweep: one,
+            draws_per_test: self.work.first.draws.saturating_sub(one),
+            history: self.work.history,
+        })
+    }
+}
+
+fn nothing_measured() -> Error {
+    Error::Internal { place: "LcpSolver", detail: "a run without a residual" }
 }

@@ -13,7 +13,7 @@ use crate::solve::drive::finite::Small;
 use crate::solve::drive::scales::{exponent_of, power};
 use crate::solve::drive::slices::now;
 use crate::solve::drive::unknown::{Right, exact_sum};
-use crate::solve::drive::verdict::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
+use crate::solve::judge::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 
 /// What [`natural_residual`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -19,20 +19,24 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, Windows, keeping};
+use crate::ops::{self, Combine, Windows, keeping};
 use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::execute::{Executor, execute};
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::drive::rounding::counted;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
-use crate::solve::drive::verdict::{AT_ONCE_OF_PAIRS, Best, Residuals, Standing, hides, next_aim};
+use crate::solve::drive::unknown::Iterand;
+use crate::solve::drive::verdict::Kept;
 use crate::solve::held::{HeldLinOp, HeldSmoother};
+use crate::solve::judge::{
+    AT_ONCE_OF_PAIRS, After, Event, Judge, Measured, Order, Policy, Ran, Sweeps, Terms,
+};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,9 +142,9 @@ impl<'a> Stationary<'a> {
         "sweeps" => SolveReport, |solver, x, b, observe| {
             let bound = (solver.params.stop.relative, true);
             front::iterated("Stationary::solve", (&*solver.a, x, b), bound, Small::BesideNorm, async |at, finite| {
-                let mut run = Run::new(solver, at)?;
+                let run = Run::new(solver, at)?;
                 run.at.lost = finite.check().await?;
-                run.solve(observe).await
+                Solve::new(run).solve(observe).await
             })
             .await
         }
@@ -291,75 +295,84 @@ impl<'r, 'a> Run<'r, 'a> {
         self.best.swap();
         Ok(())
     }
+}
 
-    async fn solve(&mut self, observe: &mut Observer<'_>) -> Result<SolveReport> {
-        let StationaryParams { max_sweeps, stop, test_every, .. } = self.params;
-        let double = self.at.is_double();
-        let at_once = if double { AT_ONCE_OF_PAIRS } else { AT_ONCE };
-        let mut work = Work::default();
-        let (mut sweeps, mut runs, mut fell_short) = (0, 0, 0);
-        let (mut flag, mut last_aim) = (Flag::Running, false);
-        let mut best = Best::default();
-        loop {
-            let (norm, accuracy) = self.at.recomputed().await?;
-            let mut residual = norm / self.at.unit();
-            if work.history.is_empty() {
-                work.history.push((0, residual));
-            }
-            let hardly = best.is_hardly_beaten_by(residual);
-            // Nor do pairs follow where what is far from the bound leads to nothing.
-            fell_short += i32::from(flag == Flag::Met && (last_aim || double && hardly));
-            // A correction of 32 bits that comes to a halt may be half of the way for pairs.
-            let stuck = flag == Flag::Stalled && (hardly || !double) || fell_short > 1 && hardly;
-            let mut hidden = !residual.is_finite();
-            let mut rounded = None;
-            if hidden {
-                flag = Flag::OutOfRange;
-            } else if (residual <= stop.relative || stuck) && accuracy == Accuracy::DoubleFloat {
-                let rounding = self.at.rounding(residual).await?;
-                rounded = Some(rounding);
-                residual += counted(rounding, stop.relative);
-                hidden = hides(rounding, stop.relative);
-            }
-            let residuals = Residuals { own: residual, rounding: rounded, other: None };
-            if hidden && !self.at.from_zero {
-                best.offer(residuals, &self.at.x)?;
-                self.at.from_zero = true;
-                self.at.x.set_zero()?;
-                self.kept.front_mut().set_zero()?;
-                (flag, fell_short) = (Flag::Running, 0);
-                continue;
-            }
-            let standing = Standing {
-                met: residual <= stop.relative,
-                bound: stop.relative,
-                least: self.at.least_bound(),
-                accuracy,
-                flag,
-                exhausted: sweeps >= max_sweeps,
-                stuck,
-            };
-            if let Some(reason) = standing.verdict() {
-                let residuals = match standing.met {
-                    true => residuals,
-                    false => best.told(residuals, accuracy, self.at).await?,
-                };
-                return Ok(work.report(reason, sweeps, residuals, runs, self.sweep));
-            }
-            best.offer(residuals, &self.at.x)?;
-            // Residuals of 32 bits that fall short of the truth call for a closer aim.
-            let wanted = stop.relative * 0.5f64.powi(fell_short);
-            let aim;
-            (aim, last_aim) = next_aim(residual, wanted, at_once);
-            self.restart(aim, residual, sweeps)?;
-            let tests = (max_sweeps - sweeps).div_ceil(test_every);
-            let course = Course { every: stop.every, begin: sweeps, most: tests, aim: Some(aim) };
-            let last = run_until_frozen(self, course, &mut work, observe).await?;
-            let last = Report::from_texel(&last);
-            (sweeps, flag) = (last.iterations, last.flag);
-            runs += usize::from(flag == Flag::Met);
-            self.gather_up()?;
+/// Sweeps that carry out what their judge orders.
+struct Solve<'r, 'a> {
+    run: Run<'r, 'a>,
+    work: Work,
+    /// The best iterate so far.
+    copy: Option<Iterand>,
+    /// Sweeps of all runs, and the residual that was recomputed last.
+    sweeps: usize,
+    residual: f64,
+}
+
+impl<'r, 'a> Solve<'r, 'a> {
+    fn new(run: Run<'r, 'a>) -> Self {
+        Solve { run, work: Work::default(), copy: None, sweeps: 0, residual: f64::INFINITY }
+    }
+
+    async fn solve(mut self, observe: &mut Observer<'_>) -> Result<SolveReport> {
+        let Run { at, params, .. } = &self.run;
+        let pairs = at.is_double();
+        let at_once = if pairs { AT_ONCE_OF_PAIRS } else { AT_ONCE };
+        let terms = Terms {
+            bound: params.stop.relative,
+            least: at.least_bound(),
+            max_iters: params.max_sweeps,
+            from_zero: at.from_zero,
+            restarts: true,
+            far: f64::MAX,
+            zero_solves: false,
+            reports_rounding: true,
+            policy: Policy::Sweeps(Sweeps { pairs, at_once, forgives: false }),
+        };
+        let verdict = execute(Judge::new(terms), &mut self, observe).await?;
+        Ok(self.work.report(verdict, self.run.sweep))
+    }
+
+    async fn recompute(&mut self) -> Result<Event> {
+        let at = &mut *self.run.at;
+        let (norm, accuracy) = at.recomputed().await?;
+        self.residual = norm / at.unit();
+        if self.work.history.is_empty() {
+            self.work.history.push((0, self.residual));
         }
+        Ok(Event::Residual(Measured { own: self.residual, other: None, accuracy }))
+    }
+
+    async fn run(&mut self, aim: f64, observe: &mut Observer<'_>) -> Result<Event> {
+        let Solve { run, work, sweeps: begin, .. } = self;
+        let StationaryParams { max_sweeps, stop, test_every, .. } = run.params;
+        run.restart(aim, self.residual, *begin)?;
+        let most = (max_sweeps - *begin).div_ceil(test_every);
+        let course = Course { every: stop.every, begin: *begin, most, aim: Some(aim) };
+        let last = run_until_frozen(run, course, work, observe).await?;
+        let Report { flag, iterations, .. } = Report::from_texel(&last);
+        run.gather_up()?;
+        self.sweeps = iterations;
+        Ok(Event::Ended(Ran { flag, iterations, recurrence: aim, after: After::Judge }))
+    }
+}
+
+impl Executor for Solve<'_, '_> {
+    async fn carry_out(&mut self, order: Order, observe: &mut Observer<'_>) -> Result<Event> {
+        let at = &mut *self.run.at;
+        match order {
+            Order::Recompute => return self.recompute().await,
+            Order::Certify => return Ok(Event::Rounding(at.rounding(self.residual).await?)),
+            Order::Run(run) => return self.run(run.aim, observe).await,
+            Order::Keep => self.copy = Some(at.x.copied()?),
+            Order::TakeBack => self.copy.take().into_iter().for_each(|copy| at.put(copy)),
+            Order::FromZero => {
+                at.x.set_zero()?;
+                self.run.kept.front_mut().set_zero()?;
+            }
+            // Of recurrences, and of methods with two residuals.
+            Order::Back | Order::Widen | Order::CertifyOther | Order::End(_) => {}
+        }
+        Ok(Event::Done)
     }
 }
 

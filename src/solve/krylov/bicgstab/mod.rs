@@ -15,7 +15,7 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Bounds, Flag, Report};
-use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method};
+use crate::solve::drive::{After, Limits, Method};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner};
 
@@ -156,15 +156,8 @@ struct Run<'a> {
     /// Norm of the true residual, scaled, and the squared norm of `h`.
     norm_r: f64,
     shadow: f64,
-    /// Least relative residual that was certified, and at the breakdown before; the iteration at which the run began.
-    least: f64,
-    before: f64,
-    begin: usize,
-    /// Shadows that have led to nothing since the last one that did, and whether the run has kept its shadow and direction.
-    tries: i32,
-    kept: bool,
-    /// Breakdowns in a row that came before the residual had fallen.
-    fruitless: usize,
+    /// Shadow residuals that have failed since the last one that did not.
+    shadows: usize,
 }
 
 impl<'a> Run<'a> {
@@ -192,12 +185,7 @@ impl<'a> Run<'a> {
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
             norm_r: 0.0,
             shadow: 1.0,
-            least: f64::MAX,
-            before: f64::MAX,
-            begin: 0,
-            tries: 0,
-            fruitless: 0,
-            kept: false,
+            shadows: 0,
         })
     }
 
@@ -286,14 +274,14 @@ impl<'a> Run<'a> {
 
     /// Chooses the shadow residual of a fresh start.
     fn cast_shadow(&mut self, r: &Vector) -> Result<()> {
-        if self.tries == 0 {
+        if self.shadows == 0 {
             self.shadow = self.norm_r * self.norm_r;
             return ops::copy(&mut self.h, r);
         }
         // The mean square of numbers from 1/2 to 3/2.
         self.shadow = r.len() as f64 * 13.0 / 12.0;
         Draw::new(&self.reducer.device, glsl!("solve/shadow.frag"))
-            .param("seed", self.tries)
+            .param("seed", self.shadows as i32)
             .masked(true)
             .target(self.h.view())
             .run()
@@ -306,17 +294,15 @@ impl Method for Run<'_> {
 
     async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
         let (norm, accuracy) = at.true_residual().await?;
-        let relative = norm / at.unit();
-        (self.norm_r, self.least) = (norm, self.least.min(relative));
-        Ok((relative, accuracy))
+        self.norm_r = norm;
+        Ok((norm / at.unit(), accuracy))
     }
 
     fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
-        (self.bounds, self.begin) = (bounds, iterations);
+        self.bounds = bounds;
         let report = [0.0, iterations as f32, 0.0, 0.0];
         *self.report.front_mut() = Scalar::from_texel(&self.reducer.device, report)?;
-        self.kept = keep && !at.take_rescaled();
-        if self.kept {
+        if keep && !at.take_rescaled() {
             return project_out(self.p.front_mut(), at.a.null_space());
         }
         self.cast_shadow(at.r.front())?;
@@ -358,48 +344,22 @@ impl Method for Run<'_> {
         self.m.is_dear()
     }
 
-    fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
-        /// Shadows of random numbers that are tried after the residual's own.
-        const TRIES: i32 = 3;
-        /// A residual that has fallen by a fiftieth is progress; so many breakdowns in a row without any are the end.
-        const PROGRESS: f64 = 0.98;
-        const MOST_FRUITLESS: usize = 64;
-        const NONE_LEFT: &str = "more than 1e-6 either way, or it is rounding: no shadow residual h leads on";
+    fn attempt(&mut self, failed: usize) {
+        self.shadows = failed;
+    }
+
+    fn after(&mut self, last: &Report) -> After {
         let quantity = match last.flag {
             Flag::Shadow => "cos(h, r)",
             Flag::ShadowDirection => "cos(h, AMp)",
             Flag::OutOfRange => "r.r",
             Flag::Curvature => {
                 let expected = "more than 0: the matrix or the preconditioner is singular";
-                return Ok(After::End(last.broken("|AMs|²", expected)));
+                return After::End(last.broken("|AMs|²", expected));
             }
-            _ => {
-                self.tries = 0;
-                return Ok(After::Judge);
-            }
+            _ => return After::Judge,
         };
-        let idle = last.iterations <= self.begin;
-        let worth_keeping = f64::from(last.rr).sqrt() <= KEPT_GROWTH * self.least * at.unit();
-        if last.flag != Flag::OutOfRange && !idle && worth_keeping {
-            // Afresh from where the run has come to, unless runs go on leading nowhere.
-            // By what was certified since: the recurrence of a singular matrix may say that it falls, and fall again.
-            let fallen = self.least <= PROGRESS * std::mem::replace(&mut self.before, self.least);
-            self.fruitless = if fallen { 0 } else { self.fruitless + 1 };
-            if self.fruitless > MOST_FRUITLESS {
-                return Ok(After::End(last.broken(quantity, NONE_LEFT)));
-            }
-            self.tries = 0;
-            return Ok(After::Afresh);
-        }
-        // Back to where it began, with another shadow unless it had kept an old one.
-        at.discard()?;
-        self.tries += i32::from(!self.kept);
-        if self.tries <= TRIES {
-            return Ok(After::Afresh);
-        }
-        if last.flag == Flag::OutOfRange {
-            return Ok(After::Judge);
-        }
-        Ok(After::End(last.broken(quantity, NONE_LEFT)))
+        let expected = "more than 1e-6 either way, or it is rounding: no shadow residual h leads on";
+        After::Retry(last.broken(quantity, expected))
     }
 }

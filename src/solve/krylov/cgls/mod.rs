@@ -384,9 +384,9 @@ impl Method for Run<'_> {
         self.steps.report()
     }
 
-    fn after(&mut self, _: &mut Iterate<'_>, last: &Report) -> Result<After> {
+    fn after(&mut self, last: &Report) -> After {
         self.ahead = last.flag == Flag::Met && last.rr > self.threshold;
-        Ok(last.breakdown().map_or(After::Judge, After::End))
+        last.breakdown().map_or(After::Judge, After::End)
     }
 
     fn dear(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, Windows};
+use crate::ops::{self, Combine, Windows};
 use crate::solve::drive::check::check_square;
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
@@ -164,8 +164,6 @@ struct Run<'a> {
     state: PingPong<Scalar>,
     report: PingPong<Scalar>,
     bounds: Bounds,
-    /// Norm of the true residual with which the run began, scaled.
-    norm_r: f64,
 }
 
 /// What a cycle has to leave of the square of the residual: more than that is a halt. By a thousandth of the norm each, all
@@ -191,7 +189,6 @@ impl<'a> Run<'a> {
             state: pair()?,
             report: pair()?,
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
-            norm_r: 0.0,
         })
     }
 
@@ -259,12 +256,6 @@ impl<'a> Run<'a> {
 impl Method for Run<'_> {
     const NAME: &'static str = "GMRES";
 
-    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual().await?;
-        self.norm_r = norm;
-        Ok((norm / at.unit(), accuracy))
-    }
-
     fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, _: bool) -> Result<()> {
         self.bounds = bounds;
         let report = [0.0, iterations as f32, 0.0, 0.0];
@@ -325,9 +316,7 @@ impl Method for Run<'_> {
         (is_double && !self.dear()).then(|| SPELL.next_multiple_of(self.basis.restart()))
     }
 
-    fn after(&mut self, _: &mut Iterate<'_>, last: &Report) -> Result<After> {
-        /// A residual that has fallen by a fiftieth is progress: the true one may lead on from there.
-        const PROGRESS: f64 = 0.98;
+    fn after(&mut self, last: &Report) -> After {
         let (quantity, expected) = match last.flag {
             Flag::Curvature => (
                 "|AMv|",
@@ -343,9 +332,8 @@ impl Method for Run<'_> {
                 "|r| by that of a cycle before",
                 "less than 0.999: the matrix is singular or nearly so, and another preconditioner may lead on",
             ),
-            _ => return Ok(After::Judge),
+            _ => return After::Judge,
         };
-        let led_on = f64::from(last.rr).sqrt() <= PROGRESS * self.norm_r;
-        Ok(if led_on { After::Afresh } else { After::End(last.broken(quantity, expected)) })
+        After::UnlessProgress(last.broken(quantity, expected))
     }
 }
