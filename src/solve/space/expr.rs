@@ -48,6 +48,8 @@ pub struct Update {
     pub(super) target: Register,
     pub(super) base: Base,
     pub(super) terms: SmallVec<[Term; 4]>,
+    /// The register stays what it is once the iterates are frozen; else it is anything then.
+    pub(super) stays: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +94,7 @@ impl Register {
     }
 
     fn from(self, base: Base) -> Update {
-        Update { target: self, base, terms: SmallVec::new() }
+        Update { target: self, base, terms: SmallVec::new(), stays: false }
     }
 }
 
@@ -122,8 +124,7 @@ impl Update {
         base.into_iter().chain(self.terms.iter().map(|term| term.operand))
     }
 
-    /// Whether the register goes on from what it was: it stays that once the iterates are frozen.
-    pub(super) fn goes_on(&self) -> bool {
-        self.operands().any(|operand| operand.register == self.target)
+    pub(super) fn reads(&self, register: Register) -> bool {
+        self.operands().any(|operand| operand.register == register)
     }
 }

@@ -600,6 +600,25 @@ impl<'s, 'a> Space<'s, 'a> {
         }
     }
 
+    /// `v = u`, in a vector of its own.
+    pub fn copy(&mut self, v: Register, u: Register) -> Result<()> {
+        self.update_as(v, u.into())
+    }
+
+    /// Numbers from 1/2 to 3/2 and their negatives, by a hash of their places and a seed. *Cost*: 1 draw.
+    pub fn scatter(&mut self, v: Register, seed: usize) -> Result<()> {
+        self.with_back(v)?;
+        Draw::new(&self.device(), glsl!("solve/shadow.frag"))
+            .param("seed", i32::try_from(seed).unwrap_or(i32::MAX))
+            .masked(true)
+            .target(self.target(v)?.0.view())
+            .run()?;
+        if let Some(Stored { low: Some(low), .. }) = &mut self.own.place_mut(v)?.back {
+            low.set_zero()?;
+        }
+        self.written(v)
+    }
+
     /// A vector of its own for what stands for another one.
     fn materialise(&mut self, v: Register) -> Result<()> {
         match self.own.place_of(v)?.meaning {

@@ -42,8 +42,13 @@ impl<'a> Space<'_, 'a> {
         let mut owed = self.own.owed;
         let mut pays = false;
         let mut kept = Vec::with_capacity(N);
-        for update in updates {
+        let mut assigned = Vec::with_capacity(N);
+        for mut update in updates {
             let of_x = update.target == Self::X;
+            // What goes on from what it was, or from what an update before has made.
+            update.stays = of_x || update.target == Self::R || update.reads(update.target);
+            update.stays |= assigned.iter().any(|register| update.reads(*register));
+            assigned.push(update.target);
             if self.own.last && !of_x {
                 continue;
             }
@@ -68,11 +73,36 @@ impl<'a> Space<'_, 'a> {
             return self.stands_for(first.target, operand);
         }
         let debt = if pays { self.own.owed } else { None };
-        if !kept.is_empty() {
-            self.pass(&kept, debt)?;
+        let mut rest = kept.as_slice();
+        while !rest.is_empty() {
+            let count = self.at_once(rest, debt.is_some())?;
+            let (now, later) = rest.split_at(count);
+            self.pass(now, debt.filter(|_| now.iter().any(|update| update.target == Self::X)))?;
+            rest = later;
         }
         self.own.owed = if pays { None } else { owed };
         Ok(())
+    }
+
+    /// How many of these updates one pass has draw buffers and texture units for.
+    fn at_once(&self, updates: &[Update], pays: bool) -> Result<usize> {
+        let parts = if self.own.wide { 2 } else { 1 };
+        let (buffers, units) = {
+            let device = self.device();
+            let caps = device.gl().caps.borrow();
+            (caps.max_draw_buffers as usize, caps.texture_units as usize)
+        };
+        let mut count = updates.len();
+        while count > 1 {
+            let written = self.worded(updates.get(..count).unwrap_or(updates))?;
+            let inputs = written.reads.count(self)? + written.groups.len() + 1 + if pays { parts + 1 } else { 0 };
+            // Operators that are read with the updates have been asked whether there is room.
+            if parts * written.targets.len() <= buffers && (inputs <= units || written.reads.product.is_some()) {
+                break;
+            }
+            count -= 1;
+        }
+        Ok(count)
     }
 
     /// A register that is another one for once: without a pass, where its own vector is not needed by an update that waits.
@@ -90,7 +120,7 @@ impl<'a> Space<'_, 'a> {
 
     /// `target = operand`, written.
     pub(super) fn update_as(&mut self, target: Register, operand: super::Operand) -> Result<()> {
-        self.pass(&[Update { target, base: Base::Of(operand), terms: Default::default() }], None)
+        self.pass(&[Update { target, base: Base::Of(operand), terms: Default::default(), stays: false }], None)
     }
 
     /// Whether an update of the iterate may be left to the next iteration: along one direction that has a vector of its own.
@@ -160,7 +190,6 @@ impl<'a> Space<'_, 'a> {
         let mut assigned: Vec<Register> = Vec::new();
         for update in updates {
             let target = written.reads.variable(update.target);
-            let goes_on = self.goes_on(update, &assigned);
             // What it was may be read until all of it is known.
             let base = match update.base {
                 Base::Itself => target.clone(),
@@ -180,7 +209,7 @@ impl<'a> Space<'_, 'a> {
                 };
             }
             let _ = write!(text, "{target} = next; }} ");
-            if goes_on { &mut written.moved } else { &mut written.made }.push_str(&text);
+            if update.stays { &mut written.moved } else { &mut written.made }.push_str(&text);
             assigned.push(update.target);
             if !written.targets.contains(&update.target) {
                 written.targets.push(update.target);
@@ -188,12 +217,6 @@ impl<'a> Space<'_, 'a> {
         }
         written.reads.unread = self.unread(updates);
         Ok(written)
-    }
-
-    /// Whether an update moves its register, or makes it anew: what reads none that moves before it.
-    fn goes_on(&self, update: &Update, assigned: &[Register]) -> bool {
-        let moved = update.goes_on() || update.target == Self::X || update.target == Self::R;
-        moved || update.operands().any(|operand| assigned.contains(&operand.register))
     }
 
     /// An operand of an update: what an earlier one has assigned is its new value.
@@ -250,21 +273,15 @@ impl<'a> Space<'_, 'a> {
             statements.insert_str(0, "Texel t_q = product(p); ");
         }
         loads.push_str(&written.made);
-        let device = self.device();
-        let most = (device.gl().caps.borrow().max_draw_buffers as usize / if wide { 2 } else { 1 }).max(1);
-        for targets in written.targets.chunks(most) {
-            self.draw_update((&device, &written), (&loads, &statements, &owed_text, &moves), (targets, debt, by_report))?;
-        }
+        self.draw_update(&written, (&loads, &statements, &owed_text, &moves), debt, by_report)?;
         written.targets.into_iter().try_for_each(|target| self.written(target))
     }
 
     /// Registers that are assigned before they are read, and need not be what they were.
     fn unread(&self, updates: &[Update]) -> Vec<Register> {
         let unread = |(k, update): (usize, &Update)| {
-            let before: Vec<Register> = updates.iter().take(k).map(|u| u.target).collect();
-            let reads = |u: &Update| u.operands().any(|operand| operand.register == update.target);
             let held = self.own.counted.is_some() || self.source(update.target).is_ok();
-            let read = self.goes_on(update, &before) || updates.iter().take(k + 1).any(reads);
+            let read = update.stays || updates.iter().take(k + 1).any(|u| u.reads(update.target));
             (!held || !read).then_some(update.target)
         };
         updates.iter().enumerate().filter_map(unread).collect()
@@ -272,11 +289,12 @@ impl<'a> Space<'_, 'a> {
 
     fn draw_update(
         &self,
-        (device, written): (&crate::device::Device, &Written),
+        written: &Written,
         (loads, statements, owed, moves): (&str, &str, &str, &str),
-        (targets, debt, by_report): (&[Register], Option<Owed>, bool),
+        debt: Option<Owed>,
+        by_report: bool,
     ) -> Result<()> {
-        let wide = self.own.wide;
+        let (wide, targets, device) = (self.own.wide, written.targets.as_slice(), &self.device());
         let (mut head, mut writes) = (Vec::new(), String::new());
         for register in targets {
             let k = written.reads.roots.iter().position(|r| r == register).unwrap_or(0);
@@ -301,7 +319,6 @@ impl<'a> Space<'_, 'a> {
         if by_report {
             groups.push_str("vec4 frozen = frozen_at(ivec2(0)); ");
         }
-        let pays = debt.is_some() && targets.contains(&Self::X);
         let inputs = written.reads.inputs(self)?;
         let factor = written.reads.factor(self)?;
         let mut draw = Draw::new(device, glsl!("solve/update.frag")).define("WIDE", wide);
@@ -314,7 +331,7 @@ impl<'a> Space<'_, 'a> {
             .written("HEAD", head)
             .written("GROUPS", groups)
             .written("LOADS", loads)
-            .written("OWED", if pays { owed } else { "" })
+            .written("OWED", owed)
             .written("MOVES", moves)
             .written("STATEMENTS", statements)
             .written("WRITES", writes);
@@ -326,7 +343,7 @@ impl<'a> Space<'_, 'a> {
         if by_report {
             draw = draw.input("frozen", self.own.report.front().view());
         }
-        if let Some(Owed { factor, along }) = debt.filter(|_| pays) {
+        if let Some(Owed { factor, along }) = debt {
             let group = self.own.groups.get(factor.group);
             let place = self.own.place_of(along)?;
             let before = place.spare.as_ref().filter(|_| written.targets.contains(&along)).or(place.back.as_ref());

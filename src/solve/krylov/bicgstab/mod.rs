@@ -1,23 +1,18 @@
 //! BiCGStab for systems that are not symmetric.
 
-mod two;
+mod recipe;
 
-use crate::data::{Scalar, Vector};
+use recipe::Stabilised;
+
 use crate::error::{Error, Result};
-use crate::gl::{Source, glsl};
-use crate::kernel::{Draw, Operand, PingPong, View};
-use crate::ops::reduce::Partial;
-use crate::ops::{self, Accuracy, Combine, Windows};
+use crate::ops::Windows;
+use crate::solve::drive::Limits;
 use crate::solve::drive::check::check_square;
-use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
-use crate::solve::drive::iterate::Iterate;
-use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::drive::state::{Bounds, Flag, Report};
-use crate::solve::drive::{After, Limits, Method};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner};
+use crate::solve::space::{Options, Running, Store};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,236 +125,15 @@ impl<'a> BiCgStab<'a> {
         /// a direction is mapped to zero: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("BiCgStab::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at)).await
+            front::solve("BiCgStab::solve", (&*solver.a, x, b), limits, observe, async |at| {
+                let make = move |wide| {
+                    let mut store = Store::new(solver.a.device(), solver.params.windows, wide, Options::default())?;
+                    let recipe = Stabilised::new(solver.params.ell, &mut store)?;
+                    Ok((store, recipe))
+                };
+                Running::new(&*solver.m, at.is_double(), at, make)
+            })
+            .await
         }
-    }
-}
-
-/// The vectors of a solve, named as in the paper but for the shadow residual `h` and `mp = M p`, `ms = M s`.
-struct Run<'a> {
-    m: &'a dyn Preconditioner,
-    p: PingPong<Vector>,
-    v: Vector,
-    s: Vector,
-    t: Vector,
-    h: Vector,
-    mp: Option<Vector>,
-    ms: Option<Vector>,
-    /// Of BiCGStab(2) of two vectors more.
-    ell: usize,
-    mu: Option<Vector>,
-    mt: Option<Vector>,
-    reducer: Reducer,
-    coefficients: PingPong<Scalar>,
-    report: PingPong<Scalar>,
-    bounds: Bounds,
-    /// Norm of the true residual, scaled, and the squared norm of `h`.
-    norm_r: f64,
-    shadow: f64,
-    /// Shadow residuals that have failed since the last one that did not.
-    shadows: usize,
-}
-
-impl<'a> Run<'a> {
-    fn new(solver: &'a BiCgStab<'_>, at: &Iterate<'_>) -> Result<Self> {
-        let (m, ell) = (&*solver.m, solver.params.ell);
-        let device = at.a.device();
-        let more = || if ell == 1 { Ok(None) } else { m.room(&at.x.high) };
-        let fresh = || Vector::uninit(device, at.b.len());
-        let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
-        Ok(Run {
-            m,
-            p: PingPong::new(fresh()?, fresh()?),
-            v: fresh()?,
-            s: fresh()?,
-            t: fresh()?,
-            h: fresh()?,
-            mp: m.room(&at.x.high)?,
-            ms: m.room(&at.x.high)?,
-            ell,
-            mu: more()?,
-            mt: more()?,
-            reducer: Reducer::new(device, solver.params.windows),
-            coefficients: pair()?,
-            report: pair()?,
-            bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
-            norm_r: 0.0,
-            shadow: 1.0,
-            shadows: 0,
-        })
-    }
-
-    /// A scalar step: of new coefficients and a new report from sums and those before what all of them read.
-    fn told<'s>(&'s self, source: Source<'static>, sums: &'s Partial) -> Draw<'s> {
-        sums.left_to(Draw::new(&self.reducer.device, source))
-            .input("last", self.report.front().view())
-            .param("threshold", self.bounds.threshold)
-            .param("shadow", self.shadow as f32)
-    }
-
-    /// The first one of an iteration.
-    fn first_step(&mut self, sums: &Partial) -> Result<()> {
-        self.told(glsl!("solve/bicg_alpha.frag"), sums)
-            .param("ceiling", self.bounds.ceiling)
-            .param("limit", self.bounds.limit as f32)
-            .targets(self.stepped())
-            .run()?;
-        self.step();
-        Ok(())
-    }
-
-    /// One that goes on from the coefficients before.
-    fn next_step(&mut self, source: Source<'static>, sums: &Partial) -> Result<()> {
-        let draw = self.told(source, sums).input("coefficients", self.coefficients.front().view());
-        draw.targets(self.stepped()).run()?;
-        self.step();
-        Ok(())
-    }
-
-    /// Where a scalar step leaves what it finds.
-    fn stepped(&self) -> [View<'_>; 2] {
-        [self.coefficients.back().view(), self.report.back().view()]
-    }
-
-    fn step(&mut self) {
-        self.coefficients.swap();
-        self.report.swap();
-    }
-
-    /// `s = r - alpha v`.
-    fn half(&self, r: &Vector) -> Result<()> {
-        Draw::new(&self.reducer.device, glsl!("solve/bicg_half.frag"))
-            .input("r", r.view())
-            .input("v", self.v.view())
-            .input("coefficients", self.coefficients.front().view())
-            .target(self.s.view())
-            .run()
-    }
-
-    /// The updates of y, r and p, in one pass where the device has the draw buffers.
-    fn update(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let device = &self.reducer.device;
-        let at_once = device.gl().caps.borrow().max_draw_buffers >= 3;
-        let (y, r, p) = (at.y.front(), at.r.front(), self.p.front());
-        let (mp, ms) = (self.mp.as_ref().unwrap_or(p), self.ms.as_ref().unwrap_or(&self.s));
-        let named: [(&'static str, &dyn Operand); 9] = [
-            ("y", y),
-            ("r", r),
-            ("p", p),
-            ("v", &self.v),
-            ("s", &self.s),
-            ("t", &self.t),
-            ("mp", mp),
-            ("ms", ms),
-            ("coefficients", self.coefficients.front()),
-        ];
-        // Compilers drop what a part does not read, and a pass may bind it all the same.
-        let x_scale = at.x_scale();
-        let run = |part: u32, targets: &[&Vector]| {
-            let draw = Draw::new(device, glsl!("solve/bicg_update.frag")).define("PART", part);
-            let draw = named.iter().fold(draw, |draw, (name, v)| draw.input(*name, v.view()));
-            draw.param("factor", x_scale).targets(targets.iter().map(|t| t.view())).run()
-        };
-        let targets = [at.y.back(), at.r.back(), self.p.back()];
-        if at_once {
-            run(3, &targets)?;
-        } else {
-            targets.iter().zip(0..).try_for_each(|(target, part)| run(part, &[target]))?;
-        }
-        at.y.swap();
-        at.r.swap();
-        self.p.swap();
-        Ok(())
-    }
-
-    /// Chooses the shadow residual of a fresh start.
-    fn cast_shadow(&mut self, r: &Vector) -> Result<()> {
-        if self.shadows == 0 {
-            self.shadow = self.norm_r * self.norm_r;
-            return ops::copy(&mut self.h, r);
-        }
-        // The mean square of numbers from 1/2 to 3/2.
-        self.shadow = r.len() as f64 * 13.0 / 12.0;
-        Draw::new(&self.reducer.device, glsl!("solve/shadow.frag"))
-            .param("seed", self.shadows as i32)
-            .masked(true)
-            .target(self.h.view())
-            .run()
-    }
-}
-
-impl Method for Run<'_> {
-    const NAME: &'static str = "BiCGStab";
-    const GROWTH: f64 = 1e4;
-
-    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual().await?;
-        self.norm_r = norm;
-        Ok((norm / at.unit(), accuracy))
-    }
-
-    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
-        self.bounds = bounds;
-        let report = [0.0, iterations as f32, 0.0, 0.0];
-        *self.report.front_mut() = Scalar::from_texel(&self.reducer.device, report)?;
-        if keep && !at.take_rescaled() {
-            return project_out(self.p.front_mut(), at.a.null_space());
-        }
-        self.cast_shadow(at.r.front())?;
-        ops::copy(self.p.front_mut(), at.r.front())
-    }
-
-    fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let (a, scale) = (at.a, at.matrix_scale);
-        // v = A M p
-        let mp = self.m.preconditioned(&mut self.mp, self.p.front())?;
-        ops::product(&mut self.v, Combine::Replace, scale, a, mp)?;
-        // alpha = h.r / h.v
-        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, at.r.front()])?;
-        self.first_step(&sums)?;
-        // s = r - alpha v
-        self.half(at.r.front())?;
-        // t = A M s
-        let ms = self.m.preconditioned(&mut self.ms, &self.s)?;
-        ops::product(&mut self.t, Combine::Replace, scale, a, ms)?;
-        if self.ell == 2 {
-            return self.second(at);
-        }
-        // omega = t.s / t.t, beta = -h.t / h.v
-        let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h])?;
-        self.next_step(glsl!("solve/bicg_omega.frag"), &sums)?;
-        // y = y + alpha M p + omega M s, r = s - omega t, p = r + beta (p - omega v)
-        self.update(at)
-    }
-
-    fn report(&self) -> &Scalar {
-        self.report.front()
-    }
-
-    fn tests_before_updating(&self) -> bool {
-        true
-    }
-
-    fn dear(&self) -> bool {
-        self.m.is_dear()
-    }
-
-    fn attempt(&mut self, failed: usize) {
-        self.shadows = failed;
-    }
-
-    fn after(&mut self, last: &Report) -> After {
-        let quantity = match last.flag {
-            Flag::Shadow => "cos(h, r)",
-            Flag::ShadowDirection => "cos(h, AMp)",
-            Flag::OutOfRange => "r.r",
-            Flag::Curvature => {
-                let expected = "more than 0: the matrix or the preconditioner is singular";
-                return After::End(last.broken("|AMs|²", expected));
-            }
-            _ => return After::Judge,
-        };
-        let expected = "more than 1e-6 either way, or it is rounding: no shadow residual h leads on";
-        After::Retry(last.broken(quantity, expected))
     }
 }
