@@ -1,11 +1,9 @@
 // First stage of a reduction of pairs: two sums over a window of texels, each (high, low).
 // DOT: x.y, and nothing   SQUARES: x.x, of x times a power of two near 1 / max |x|
 // ALONG: x.y and x.x for floats x
-// RESIDUAL: r.M r and r.r
 #include "include/pairs.glsl"
 #include "include/prelude.glsl"
 
-#if !defined(RESIDUAL)
 #if X_PAIR
 #define X_LOW x_low_at
 #else
@@ -15,7 +13,6 @@
 #define Y_LOW y_low_at
 #else
 #define Y_LOW(c) vec4(0.0)
-#endif
 #endif
 
 vec4 term(ivec2 c) {
@@ -29,14 +26,6 @@ vec4 term(ivec2 c) {
     float unit = inverse_scale(scale_value());
     Pair4 x4 = Pair4(x_at(c) * unit, X_LOW(c) * unit);
     return vec4(sum_of_pairs(times_pair4(x4, x4)), 0.0, 0.0);
-#else
-    Pair4 r4 = Pair4(r_at(c), r_low_at(c));
-    vec2 rr = sum_of_pairs(times_pair4(r4, r4));
-#if DIAGONAL
-    return vec4(sum_of_pairs(times_pair4(times_float4(r4, m_at(c)), r4)), rr);
-#else
-    return vec4(rr, rr);
-#endif
 #endif
 }
 

@@ -1,10 +1,7 @@
 // First stage of a solver's reductions: up to four inner products over a window of texels, one in each channel.
-// MERGED: d.q, q.Mq, r.Mr, r.r    FIT: -d.r, d.q    PREDICTING: d.q, r.q, q.q, r.r    RESIDUAL: r.z, r.r
-// LEAST_SQUARES: q.q, r.r
+// FIT: -d.r, d.q    RESIDUAL: r.z, r.r
 // PROGRESS: r.r, s.s, x.x with s = x - kept; r is multiplied by factors.x, s and x are by factors.y
 // FACTS: how many elements of x are not finite, of v besides below the normal range but not zero, of x not zero; and v.v
-// ALPHA: h.v, h.r, r.r, v.v    OMEGA: t.s, t.t, s.s, h.t    as BiCGStab names them
-// with the direction d, q = A d, the residual r and the diagonal preconditioner M.
 // INLINED: x is d, and q is computed where it is read.
 // SCALED: vectors are multiplied by a power of two near 1 / scale first, so that squares keep within the range of floats.
 #ifdef SCALED
@@ -25,27 +22,9 @@ float unit;
 float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 
 vec4 term(ivec2 c) {
-#if defined(MERGED)
-    vec4 q4 = IN_RANGE(q_at(c));
-    vec4 r4 = IN_RANGE(r_at(c));
-#if DIAGONAL
-    vec4 m4 = m_at(c);
-    return vec4(sum4(IN_RANGE(d_at(c)) * q4), sum4(q4 * (m4 * q4)), sum4(r4 * (m4 * r4)), sum4(r4 * r4));
-#else
-    float rr = sum4(r4 * r4);
-    return vec4(sum4(IN_RANGE(d_at(c)) * q4), sum4(q4 * q4), rr, rr);
-#endif
-#elif defined(FIT)
+#if defined(FIT)
     vec4 d4 = IN_RANGE(d_at(c));
     return vec4(-sum4(d4 * IN_RANGE(r_at(c))), sum4(d4 * IN_RANGE(q_at(c))), 0.0, 0.0);
-#elif defined(PREDICTING)
-    vec4 q4 = IN_RANGE(q_at(c));
-    vec4 r4 = IN_RANGE(r_at(c));
-    return vec4(sum4(IN_RANGE(d_at(c)) * q4), sum4(r4 * q4), sum4(q4 * q4), sum4(r4 * r4));
-#elif defined(LEAST_SQUARES)
-    vec4 q4 = q_at(c);
-    vec4 r4 = r_at(c);
-    return vec4(sum4(q4 * q4), sum4(r4 * r4), 0.0, 0.0);
 #elif defined(PROGRESS)
     vec4 r4 = r_at(c) * factors.x;
     vec4 x4 = x_at(c) * factors.y;
@@ -61,15 +40,6 @@ vec4 term(ivec2 c) {
     vec4 odd = vec4(greaterThanEqual(of_v, uvec4(0x7f800000u))) + vec4(lessThan(of_v - 1u, uvec4(0x007fffffu)));
     return vec4(sum4(vec4(greaterThanEqual(of_x, uvec4(0x7f800000u)))), sum4(odd),
                 sum4(vec4(notEqual(of_x, uvec4(0u)))), sum4(v4 * v4));
-#elif defined(ALPHA)
-    vec4 h4 = h_at(c);
-    vec4 v4 = v_at(c);
-    vec4 r4 = r_at(c);
-    return vec4(sum4(h4 * v4), sum4(h4 * r4), sum4(r4 * r4), sum4(v4 * v4));
-#elif defined(OMEGA)
-    vec4 t4 = t_at(c);
-    vec4 s4 = s_at(c);
-    return vec4(sum4(t4 * s4), sum4(t4 * t4), sum4(s4 * s4), sum4(h_at(c) * t4));
 #else
     vec4 r4 = IN_RANGE(r_at(c));
     return vec4(sum4(r4 * IN_RANGE(z_at(c))), sum4(r4 * r4), 0.0, 0.0);

@@ -43,7 +43,6 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/pairs.glsl"),
     glsl!("include/element.glsl"),
     glsl!("include/rotations.glsl"),
-    glsl!("include/shadow.glsl"),
     glsl!("include/staggered.glsl"),
     glsl!("include/trace.glsl"),
     glsl!("include/neighbours.glsl"),

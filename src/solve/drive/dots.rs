@@ -11,17 +11,9 @@ use crate::ops::{self, LinOp, ReducePlan, Windows, inlined};
 /// Which inner products are summed: a block of `glsl/solve/dots.frag`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::solve) enum Dots {
-    /// Conjugate gradients with one reduction.
-    Merged {
-        diagonal: bool,
-    },
     /// What makes d the best guess that it can be: -d.r and d.q
     #[cfg(feature = "sim")]
     Fit,
-    /// d.q, r.q, q.q and r.r
-    Predicting,
-    /// q.q and r.r
-    LeastSquares,
     /// r.z and r.r
     Residual,
     /// What a stationary method is judged by. The residual and the iterates are multiplied by powers of two first, so
@@ -31,24 +23,15 @@ pub(in crate::solve) enum Dots {
     },
     /// What a solve asks of its vectors: see [`Facts`](super::facts::Facts).
     Facts,
-    /// Of the first half of an iteration of BiCGStab, and of the second.
-    Alpha,
-    Omega,
     /// n.v and n.n of a pair v
     PairAlong,
-    /// Of conjugate gradients in pairs: d.q
-    PairCurvature,
-    /// And r.Mr and r.r.
-    PairResidual {
-        diagonal: bool,
-    },
 }
 
 impl Dots {
     /// Where the terms stand, and how stages after the first combine them.
     fn source(self) -> (Source<'static>, &'static str) {
         match self {
-            Dots::PairCurvature | Dots::PairResidual { .. } | Dots::PairAlong => {
+            Dots::PairAlong => {
                 (glsl!("double/dots.frag"), "OP_PAIRS")
             }
             _ => (glsl!("solve/dots.frag"), "OP_SUM"),
@@ -58,28 +41,11 @@ impl Dots {
     fn block(self) -> Block {
         match self {
             Dots::PairAlong => ("#define ALONG 1\n#define X_PAIR 0\n#define Y_PAIR 1", &["x", "y", "y_low"]),
-            Dots::PairCurvature => {
-                ("#define DOT 1\n#define X_PAIR 1\n#define Y_PAIR 1", &["x", "x_low", "y", "y_low"])
-            }
-            Dots::PairResidual { diagonal: true } => {
-                ("#define RESIDUAL 1\n#define DIAGONAL 1", &["r", "r_low", "m"])
-            }
-            Dots::PairResidual { diagonal: false } => {
-                ("#define RESIDUAL 1\n#define DIAGONAL 0", &["r", "r_low"])
-            }
-            Dots::Merged { diagonal: true } => {
-                ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
-            }
-            Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
             #[cfg(feature = "sim")]
             Dots::Fit => ("#define FIT 1", &["d", "q", "r"]),
-            Dots::Predicting => ("#define PREDICTING 1", &["d", "q", "r"]),
-            Dots::LeastSquares => ("#define LEAST_SQUARES 1", &["q", "r"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
             Dots::Progress { .. } => ("#define PROGRESS 1", &["r", "x", "kept"]),
             Dots::Facts => ("#define FACTS 1", &["x", "v"]),
-            Dots::Alpha => ("#define ALPHA 1", &["h", "v", "r"]),
-            Dots::Omega => ("#define OMEGA 1", &["t", "s", "h"]),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::{After, Limits, SPELL};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::{Identity, Preconditioner, check_definite};
+use crate::solve::precondition::{Identity, check_definite};
 use crate::solve::space::{Number, Options, Recipe, Register, Running, Space, Store};
 
 /// Parameters of [`Minres`].

@@ -5,7 +5,6 @@ mod cg;
 mod cgls;
 mod gmres;
 mod minres;
-mod steps;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
 pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun, Recurrence};

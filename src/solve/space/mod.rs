@@ -22,9 +22,9 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Name, Operand as _, PingPong, View};
-use crate::ops::{self, Combine, LinOp, Summand, Windows};
+use crate::ops::{self, Combine, Summand, Windows};
 use crate::profile::Workload;
-use crate::shape::Shape;
+use crate::shape::{Extent, Shape};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_parts;
@@ -158,6 +158,8 @@ pub(in crate::solve) struct Store {
     /// The iterate alone is asked for.
     last: bool,
     owed: Option<Owed>,
+    /// By how much larger directions are than updates of the iterate are to be, besides what all scales say.
+    pub lift: f32,
     versions: u64,
     /// What it comes to, where nothing is drawn.
     counted: Option<Workload>,
@@ -183,6 +185,7 @@ impl Store {
             begins: false,
             last: false,
             owed: None,
+            lift: 1.0,
             versions: 0,
             counted: None,
         };
@@ -363,9 +366,15 @@ impl<'s, 'a> Space<'s, 'a> {
             return Ok(true);
         }
         let len = self.len_of(register)?;
+        let extent = self.extent_of(register)?;
         Ok(self.diagonal().is_some_and(|m| {
-            m.len() == len && m.extent() == self.at.r.front().extent() && m.device().gl().same(self.at.a.device().gl())
+            m.len() == len && m.extent() == extent && m.device().gl().same(self.at.a.device().gl())
         }))
+    }
+
+    fn extent_of(&self, register: Register) -> Result<Extent> {
+        let of_rows = self.own.place_of(register)?.of_rows;
+        Ok(if of_rows { self.at.r.front().extent() } else { self.at.y.front().extent() })
     }
 
     fn len_of(&self, register: Register) -> Result<usize> {
@@ -487,6 +496,16 @@ impl<'s, 'a> Space<'s, 'a> {
         self.multiplied(q, p, true)
     }
 
+    /// `q = v + Aᵀ p`, in 32 bits. *Errors*: those of the operator.
+    pub fn transposed_onto(&mut self, q: Register, v: Register, p: Register) -> Result<()> {
+        let mut next = self.taken(q)?;
+        let (a, scale, onto) = (self.at.a, self.matrix_scale(), self.source(v)?.high);
+        let x = self.source(p)?.high;
+        let done = ops::product_transposed(&mut next.high, Combine::AddTo(onto), scale, a, x);
+        self.put(q, next)?;
+        done
+    }
+
     fn multiplied(&mut self, q: Register, p: Register, transposed: bool) -> Result<()> {
         if self.root(p.into())?.1 {
             self.materialise(p)?;
@@ -509,24 +528,37 @@ impl<'s, 'a> Space<'s, 'a> {
             let Source { high, low, .. } = self.source(of)?;
             let terms = Summand { transposed, alpha: scale, x: high, x_low: low };
             let [high, low] = ops::pair_product(a, terms)?;
-            self.own.changed(q)?;
-            let place = self.own.place_mut(q)?;
-            (place.front, place.loose) = (Some(Stored { high, low: Some(low) }), true);
+            self.put(q, Stored { high, low: Some(low) })?;
+            self.own.place_mut(q)?.loose = true;
             return Ok(());
         }
-        // Nothing of it is needed once the next one is written.
-        let mut next = match self.own.place_mut(q)?.front.take() {
-            Some(stored) => stored,
-            None => self.stored(q)?,
-        };
+        let mut next = self.taken(q)?;
         let x = self.source(of)?.high;
         let done = match transposed {
             false => ops::product(&mut next.high, Combine::Replace, scale, a, x),
             true => ops::product_transposed(&mut next.high, Combine::Replace, scale, a, x),
         };
-        self.own.place_mut(q)?.front = Some(next);
-        done?;
-        self.own.changed(q)
+        self.put(q, next)?;
+        done
+    }
+
+    /// The vector of a register of which nothing is needed once the next one is written.
+    fn taken(&mut self, register: Register) -> Result<Stored> {
+        match self.own.place_mut(register)?.front.take() {
+            Some(stored) => Ok(stored),
+            None => self.stored(register),
+        }
+    }
+
+    /// Makes this what a register holds.
+    fn put(&mut self, register: Register, stored: Stored) -> Result<()> {
+        self.own.place_mut(register)?.front = Some(stored);
+        self.own.changed(register)
+    }
+
+    /// Makes a register hold this vector, in 32 bits.
+    pub(in crate::solve) fn load(&mut self, register: Register, high: Vector) -> Result<()> {
+        self.put(register, Stored { high, low: None })
     }
 
     /// `z = M r`: nothing is done where the preconditioner is a diagonal, or none: who reads `z` reads `r`.
@@ -543,17 +575,13 @@ impl<'s, 'a> Space<'s, 'a> {
         let (Root::Vector(of), false) = self.root(r.into())? else {
             return Err(Error::Internal { place: "Space::precondition", detail: "of what is not written" });
         };
-        let mut next = match self.own.place_mut(z)?.front.take() {
-            Some(stored) => stored,
-            None => self.stored(z)?,
-        };
+        let mut next = self.taken(z)?;
         let done = self.m.precondition(&mut next.high, self.source(of)?.high);
         if let Some(low) = &mut next.low {
             low.set_zero()?;
         }
-        self.own.place_mut(z)?.front = Some(next);
-        done?;
-        self.own.changed(z)
+        self.put(z, next)?;
+        done
     }
 
     /// Registers change places: each takes what the next one holds, the last one what the first held.
@@ -591,9 +619,16 @@ impl<'s, 'a> Space<'s, 'a> {
 
     /// Makes a number this one, and those that it is kept with zero. *Cost*: 1 clear.
     pub fn set(&mut self, number: Number, value: f32) -> Result<()> {
+        self.set_two(number, [value, 0.0])
+    }
+
+    /// The same of a number and the next one that it is kept with.
+    pub fn set_two(&mut self, number: Number, values: [f32; 2]) -> Result<()> {
         let mut texel = [0.0; 4];
-        let channel = number.place * if self.own.wide { 2 } else { 1 };
-        texel.get_mut(channel).into_iter().for_each(|v| *v = value);
+        let step = if self.own.wide { 2 } else { 1 };
+        for (k, value) in values.into_iter().enumerate() {
+            texel.get_mut((number.place + k) * step).into_iter().for_each(|v| *v = value);
+        }
         match self.own.groups.get_mut(number.group) {
             Some(group) => group.texel.front_mut().set_texel(texel),
             None => Ok(()),

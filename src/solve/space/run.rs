@@ -34,6 +34,10 @@ impl<'m, R: Recipe> Running<'m, R> {
         Ok(Running { m, store, recipe, widens, make: Box::new(make), scale: at.scale })
     }
 
+    pub fn recipe_mut(&mut self) -> &mut R {
+        &mut self.recipe
+    }
+
     fn in_space<T>(
         &mut self,
         at: &mut Iterate<'_>,

@@ -26,7 +26,8 @@ impl Space<'_, '_> {
         let room = self.sums_at_once();
         let zero = if self.own.wide { "vec2(0.0)" } else { "0.0" };
         terms.resize(room, zero.to_owned());
-        let (extent, reducer) = (self.at.r.front().extent(), &self.own.reducer);
+        let Some(Dot(first, _)) = dots.first() else { return Ok(None) };
+        let (extent, reducer) = (self.extent_of(first.register)?, &self.own.reducer);
         let (factor, count) = (reads.factor(self)?, reads.count(self)?);
         let plan = match factor {
             None => ReducePlan::on(&reducer.device, extent, reducer.windows(), count),

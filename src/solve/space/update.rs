@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand as _};
 use crate::profile::{Fetches, Workload};
+use crate::shape::Extent;
 use crate::solve::drive::dots::InlinedProduct;
 use crate::solve::drive::scales::power;
 
@@ -92,7 +93,13 @@ impl<'a> Space<'_, 'a> {
             let caps = device.gl().caps.borrow();
             (caps.max_draw_buffers as usize, caps.texture_units as usize)
         };
-        let mut count = updates.len();
+        // Of one extent, first of all.
+        let extent = |update: &Update| self.extent_of(update.target);
+        let first = updates.first().map(extent).transpose()?;
+        let mut count = 0;
+        while updates.get(count).map(extent).transpose()?.is_some_and(|own| Some(own) == first) {
+            count += 1;
+        }
         while count > 1 {
             let written = self.worded(updates.get(..count).unwrap_or(updates))?;
             let inputs = written.reads.count(self)? + written.groups.len() + 1 + if pays { parts + 1 } else { 0 };
@@ -102,7 +109,7 @@ impl<'a> Space<'_, 'a> {
             }
             count -= 1;
         }
-        Ok(count)
+        Ok(count.max(1))
     }
 
     /// A register that is another one for once: without a pass, where its own vector is not needed by an update that waits.
@@ -178,7 +185,7 @@ impl<'a> Space<'_, 'a> {
     /// be no float.
     fn with_scale<'d>(&self, draw: Draw<'d>) -> Draw<'d> {
         if !self.own.wide {
-            return draw.param("x_scale", self.at.x_scale());
+            return draw.param("x_scale", self.at.x_scale() / self.own.lift);
         }
         let e = exponent(f64::from(self.matrix_scale())) - exponent(f64::from(self.at.scale));
         draw.param("x_scale", [e - e / 2, e / 2].map(power))
@@ -368,7 +375,7 @@ impl<'a> Space<'_, 'a> {
 
     fn count_update(&mut self, written: &Written, pays: bool) -> Result<()> {
         let parts = if self.own.wide { 2 } else { 1 };
-        let extent = self.at.r.front().extent();
+        let extent = written.targets.first().map_or(Ok(Extent::new(1, 1)), |first| self.extent_of(*first))?;
         let texels = extent.area() as f64;
         let factor = written.reads.factor(self)?;
         let inputs = written.reads.count(self)? + usize::from(factor.is_some()) + if pays { parts } else { 0 };

@@ -11,7 +11,7 @@ use crate::solve::drive::check::check_square;
 use crate::solve::drive::front;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::{Identity, Preconditioner};
+use crate::solve::precondition::Identity;
 use crate::solve::space::{Options, Running, Store};
 
 /// Parameters of [`BiCgStab`].

@@ -2,15 +2,15 @@
 
 mod of_b;
 mod orthogonal;
+mod recipe;
 
 use of_b::{OfB, require_orthogonal};
 
-use super::steps::{Entry, Steps};
+use recipe::{Given, LeastSquares};
+
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
-use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, Combine, Part, Windows};
-use crate::shape::Shape;
 use crate::solve::drive::facts::{Facts, norm_of};
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
@@ -23,7 +23,8 @@ use crate::solve::drive::unknown::exact_transposed;
 use crate::solve::drive::verdict::Kept;
 use crate::solve::drive::{After, Limits, Method};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::{Identity, Preconditioner, check_definite};
+use crate::solve::precondition::{Identity, check_definite};
+use crate::solve::space::{Options, Running, Store};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,18 +125,14 @@ impl<'a> Cgls<'a> {
     }
 }
 
-/// The vectors of a solve.
+/// A solve.
 struct Run<'a> {
-    m: &'a dyn Preconditioner,
+    running: Running<'a, LeastSquares>,
     /// `Aᵀ r`, scaled; of pairs as it is recomputed [larger](Iterate::room).
     s: Vector,
     /// `Aᵀ` times what rounding has left of the last true `r`.
     rest: Option<Vector>,
     since: Option<Since>,
-    d: PingPong<Vector>,
-    q: Vector,
-    z: Option<Vector>,
-    steps: Steps,
     /// `‖Aᵀb‖` in the scaled units.
     norm: f64,
     /// `‖b - A x‖ / ‖b‖` of the last true residual, and where iterations stop by that.
@@ -153,10 +150,6 @@ struct Run<'a> {
 /// vanish, and 2⁻²⁴ of it, mapped by `Aᵀ`, is far more than is to be left of `Aᵀ r`. What has changed is as small as what
 /// was left: `Aᵀ r` is the true one, and `Aᵀ` times the change.
 struct Since {
-    /// `Aᵀ r` then.
-    s: Vector,
-    /// By how much `r` has changed.
-    change: PingPong<Vector>,
     /// A power of two by which both, and the direction, are larger than they are beside `r`: `Aᵀ r` then is about 1, and no
     /// square of it, nor of what it is to become in this run, leaves the range.
     lift: f32,
@@ -165,12 +158,6 @@ struct Since {
 }
 
 impl Since {
-    fn begun(at: &Iterate<'_>) -> Result<Self> {
-        let of = |n| Vector::uninit(at.a.device(), n);
-        let Shape { rows, cols } = at.a.shape();
-        Ok(Since { s: of(cols)?, change: PingPong::new(of(rows)?, of(rows)?), lift: 1.0, before: 1.0 })
-    }
-
     /// To go on from a true `Aᵀ r` of this norm.
     fn lift(&mut self, norm: f64, x_scale: f32) {
         // Updates of `x` are divided by it, and are to stay in range themselves.
@@ -181,9 +168,6 @@ impl Since {
 
 impl<'a> Run<'a> {
     async fn new(solver: &'a Cgls<'_>, at: &mut Iterate<'_>) -> Result<Self> {
-        let (a, m) = (at.a, &*solver.m);
-        let Shape { rows, cols } = a.shape();
-        let of = |n| Vector::uninit(a.device(), n);
         let of_b = OfB::seen(at).await?;
         let own_scale = scale_of(at.norm_b);
         let mut norm = of_b.unit(at).await? * (f64::from(at.scale) / f64::from(own_scale));
@@ -194,15 +178,17 @@ impl<'a> Run<'a> {
             at.x.set_zero()?;
             (norm, at.from_zero) = (1.0, true);
         }
+        let pairs = at.is_double();
+        let make = move |_| {
+            let mut store = Store::new(solver.a.device(), solver.params.windows, false, Options::default())?;
+            let recipe = LeastSquares::new(&mut store, pairs)?;
+            Ok((store, recipe))
+        };
         Ok(Run {
-            m,
+            running: Running::new(&*solver.m, false, at, make)?,
             s: of_b.s,
             rest: None,
-            since: if at.is_double() { Some(Since::begun(at)?) } else { None },
-            d: PingPong::new(of(cols)?, of(cols)?),
-            q: of(rows)?,
-            z: m.room(&at.x.high)?,
-            steps: Steps::new(a.device(), solver.params.windows)?,
+            since: pairs.then_some(Since { lift: 1.0, before: 1.0 }),
             norm,
             residual: 0.0,
             aim: solver.params.stop.relative,
@@ -327,69 +313,40 @@ impl Method for Run<'_> {
     }
 
     fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
-        self.steps.reset(bounds, iterations)?;
         // Closer, where the bound was met and what was recomputed does not confirm it.
         self.aim = self.aim.min(0.5 * self.residual);
-        self.steps.stop_at((self.aim * at.unit()).powi(2) as f32);
         self.threshold = bounds.threshold;
-        let keep = keep && !at.take_rescaled() && !std::mem::take(&mut self.ahead);
-        if let Some(Since { s, change, lift, before }) = &mut self.since {
-            ops::scaled(s, *lift / at.room, &self.s)?;
-            self.s = s.copied()?;
-            change.front_mut().set_zero()?;
+        let keep = keep && !std::mem::take(&mut self.ahead);
+        let least = (self.aim * at.unit()).powi(2) as f32;
+        let mut given = Given { s: Some(self.s.copied()?), then: None, apart: 1.0, least, lift: 1.0 };
+        if let Some(Since { lift, before }) = &mut self.since {
+            let mut then = Vector::uninit(at.a.device(), self.s.len())?;
+            ops::scaled(&mut then, *lift / at.room, &self.s)?;
             // As beta is the quotient of squares, the direction of before is as much too large.
-            let apart = std::mem::replace(before, *lift) / *lift;
-            if keep && apart != 1.0 {
-                let mut d = Vector::uninit(at.a.device(), self.s.len())?;
-                ops::scaled(&mut d, apart, self.d.front())?;
-                *self.d.front_mut() = d;
-            }
+            given.apart = std::mem::replace(before, *lift) / *lift;
+            given.lift = *lift;
+            given.s = Some(then.copied()?);
+            given.then = Some(then);
         }
-        let mut z = Vector::uninit(at.a.device(), self.s.len())?;
-        self.m.precondition(&mut z, &self.s)?;
-        self.steps.begin(&mut self.d, &self.s, z, keep)
+        self.running.store.lift = given.lift;
+        self.running.recipe_mut().given = given;
+        self.running.restart(at, bounds, iterations, keep)
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let Run { m, s, since, d, q, z, steps, .. } = self;
-        let lift = since.as_ref().map_or(1.0, |since| since.lift);
-        let x_scale = at.x_scale() / lift;
-        let Iterate { a, y, r, matrix_scale, .. } = at;
-        // q = A d
-        ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
-        // alpha = s.z / q.q
-        steps.alpha_step(q, r.front())?;
-        // y = y + alpha d
-        steps.advance(y, x_scale, d.front(), None)?;
-        // r = r - alpha q, s = Aᵀ r
-        match since {
-            None => {
-                steps.advance(r, -1.0, q, None)?;
-                ops::product_transposed(s, Combine::Replace, *matrix_scale, *a, r.front())?;
-            }
-            Some(Since { s: then, change, .. }) => {
-                steps.advance_both((r, -1.0 / lift, q), (change, q))?;
-                ops::product_transposed(s, Combine::AddTo(then), *matrix_scale, *a, change.front())?;
-            }
-        }
-        // z = M s
-        let z = m.preconditioned(z, s)?;
-        // beta = s.z / (s.z of before)
-        steps.beta_step(s, z, Entry::Iteration)?;
-        // d = z + beta d
-        steps.turn(d, z)
+        self.running.iterate(at)
     }
 
     fn report(&self) -> &Scalar {
-        self.steps.report()
+        self.running.report()
     }
 
     fn after(&mut self, last: &Report) -> After {
         self.ahead = last.flag == Flag::Met && last.rr > self.threshold;
-        last.breakdown().map_or(After::Judge, After::End)
+        self.running.after(last)
     }
 
     fn dear(&self) -> bool {
-        self.m.is_dear()
+        self.running.dear()
     }
 }
