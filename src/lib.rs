@@ -133,6 +133,8 @@ pub mod shape;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod solve;
+#[cfg(all(test, feature = "headless"))]
+mod tests;
 #[cfg(feature = "window")]
 pub mod window;
 

@@ -26,6 +26,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("egl", &["error", "gl", "device"]),
     ("headless", &["error", "gl", "device", "egl"]),
     ("window", &["error", "gl", "device", "egl"]),
+    // Of what is private, on a device.
+    ("tests", &["error", "shape", "gl", "device", "kernel", "data", "ops", "headless"]),
 ];
 
 /// Where types of glow stand in signatures outside `gl`: what a host hands over or is handed.

@@ -27,6 +27,8 @@ struct DeviceInner {
     spare: Cell<Option<Box<Description>>>,
     pool: RefCell<Pool>,
     profile: RefCell<Option<Rc<DeviceProfile>>>,
+    /// Profiles that were set so far.
+    choices: Cell<u64>,
     gl: Gl,
 }
 
@@ -81,6 +83,7 @@ impl Device {
             spare: Cell::default(),
             pool,
             profile: RefCell::default(),
+            choices: Cell::new(0),
             gl,
         })))
     }
@@ -116,6 +119,12 @@ impl Device {
     /// ```
     pub fn set_profile(&self, profile: Option<DeviceProfile>) {
         *self.0.profile.borrow_mut() = profile.map(Rc::new);
+        self.0.choices.set(self.0.choices.get() + 1);
+    }
+
+    /// A number that changes with what choices between ways to the same go by.
+    pub(crate) fn choices(&self) -> u64 {
+        self.0.choices.get()
     }
 
     /// The profile that choices go by, if one is [set](Self::set_profile).
@@ -286,17 +295,29 @@ impl Device {
         what: &'static str,
     ) -> Result<PooledTexture> {
         let _scope = self.scope()?;
-        loop {
-            let waiting = self.0.pool.borrow_mut().take(extent, format);
+        let gl = &self.0.gl;
+        // What a recording draws to it keeps, and there the host should not know it.
+        let tracing = gl.tracing.get();
+        if let Some(texture) = if tracing { gl.take_private(extent, format) } else { None } {
+            return Ok(PooledTexture::new(self, texture));
+        }
+        let suits = |texture: &Texture| !tracing || !texture.is_handed_out();
+        let texture = loop {
+            let waiting = self.0.pool.borrow_mut().take(extent, format, suits);
             match waiting {
-                None => break,
-                Some(texture) if texture.change_hands() => return Ok(PooledTexture::new(self, texture)),
+                None => {
+                    let texture = self.allocate(|| Texture::new(gl, extent, format, what))?;
+                    self.0.pool.borrow_mut().allocated(&texture);
+                    break texture;
+                }
+                Some(texture) if texture.change_hands() => break texture,
                 // The host has spoiled it.
                 Some(texture) => self.0.pool.borrow_mut().discard(&texture),
             }
+        };
+        if tracing {
+            gl.note_taken(&texture);
         }
-        let texture = Rc::new(self.allocate(|| Texture::new(&self.0.gl, extent, format, what))?);
-        self.0.pool.borrow_mut().allocated(&texture);
         Ok(PooledTexture::new(self, texture))
     }
 
@@ -321,8 +342,15 @@ impl Device {
         Pool::scratch_class(extent, self.max_texture_size())
     }
 
-    pub(crate) fn give_back(&self, texture: Rc<Texture>) {
-        self.0.pool.borrow_mut().give(texture);
+    /// Takes back a texture that nobody uses any more, unless a recording does.
+    pub(crate) fn give_back(&self, texture: &Texture) {
+        if self.0.gl.tracing.get() && self.0.gl.give_private(texture) {
+            return;
+        }
+        match texture.recordings() {
+            0 => self.0.pool.borrow_mut().give(texture.clone()),
+            _ => texture.leave_to_recordings(),
+        }
     }
 }
 

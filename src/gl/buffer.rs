@@ -55,6 +55,7 @@ impl DataBuffer {
 
     /// Uploads `words` to the front.
     pub fn write(&self, words: &[u32], what: &'static str) -> Result<()> {
+        self.gl.refuse_recording("an upload to a buffer");
         let data: &[u8] = bytemuck::cast_slice(words);
         // SAFETY: as above; the driver checks that the data fit.
         unsafe {
@@ -71,6 +72,7 @@ impl DataBuffer {
 
     /// Everything, padding included; waits for the device.
     pub fn read(&self) -> Result<Vec<f32>> {
+        self.gl.refuse_recording("a readback of a buffer");
         let out = self.gl.map_floats(self.raw, self.bytes)?;
         if BROWSER {
             self.gl.check("reading a buffer")?;
@@ -84,6 +86,7 @@ impl DataBuffer {
 
     /// Copies `bytes` bytes from one buffer to another; both ranges lie within their buffers.
     pub fn copy(&self, to: usize, source: &DataBuffer, from: usize, bytes: usize) -> Result<()> {
+        self.gl.refuse_recording("a copy of a buffer");
         let raw = &self.gl.raw;
         // Bindings that every scope has taken from the host already serve as the two ends.
         let (here, there) = (glow::PIXEL_PACK_BUFFER, glow::ARRAY_BUFFER);
@@ -101,6 +104,7 @@ impl DataBuffer {
 
     /// Copies the first texels of an RGBA texture, as many as the buffer has `vec4`s.
     pub fn copy_texels(&self, texture: &Texture, vec4s: usize) -> Result<()> {
+        self.gl.refuse_recording("a copy to a buffer");
         let raw = &self.gl.raw;
         let framebuffer = self.gl.framebuffer([texture.raw()], None, "copying a texture to a buffer")?;
         self.gl.use_framebuffer(framebuffer);
@@ -120,6 +124,7 @@ impl DataBuffer {
 
     /// Replaces the first texels of an RGBA texture, as many as the buffer has `vec4`s.
     pub fn fill_texels(&self, texture: &Texture, vec4s: usize) -> Result<()> {
+        self.gl.refuse_recording("a copy from a buffer");
         let raw = &self.gl.raw;
         let (_, layout, kind) = Format::Rgba32F.gl();
         self.gl.bind_unit(0, texture.raw(), Filter::Nearest);

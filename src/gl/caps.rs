@@ -10,15 +10,17 @@ mod limits;
 mod loops;
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use glow::HasContext;
 
 use super::context::Gl;
 use super::draw::{Area, Blend, Depth, DrawCall};
-use super::objects::{Attribute, Format, Texture, VertexBuffer};
+use super::objects::{Format, Texture};
 use super::program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
 use super::source::{Source, glsl};
 use super::state::{Filter, StateGuard};
+use super::vertices::{Attribute, VertexBuffer};
 use crate::error::{Error, Result};
 use crate::platform::BROWSER;
 use crate::shape::Extent;
@@ -184,7 +186,7 @@ impl Probe<'_> {
         fragment: Source<'_>,
         samplers: &[&str],
         outputs: usize,
-    ) -> Result<Program> {
+    ) -> Result<Rc<Program>> {
         let mut uniforms: Vec<_> =
             samplers.iter().zip(0..).map(|(s, unit)| ((*s).to_owned(), UniformKind::Sampler(unit))).collect();
         uniforms.push(("texla_zero".into(), UniformKind::Int));
@@ -192,7 +194,7 @@ impl Probe<'_> {
         let declarations: String = uniforms.iter().map(|(name, kind)| kind.declare(name)).collect();
         let outs =
             (0..outputs).map(|i| format!("layout(location = {i}) out vec4 out{i};\n")).collect::<String>();
-        Program::new(
+        let program = Program::new(
             self.gl,
             &ProgramSource {
                 name: "probe",
@@ -202,12 +204,13 @@ impl Probe<'_> {
                 attributes: &[("attribute0", Attribute::Vec4)],
                 captured: &[],
             },
-        )
+        );
+        program.map(Rc::new)
     }
 
     fn draw(
         &self,
-        program: &Program,
+        program: &Rc<Program>,
         targets: &[&Texture],
         inputs: &[&Texture],
         area: Area<'_>,
@@ -219,7 +222,7 @@ impl Probe<'_> {
 
     fn draw_sampled(
         &self,
-        program: &Program,
+        program: &Rc<Program>,
         targets: &[&Texture],
         inputs: &[(&Texture, Filter)],
         area: Area<'_>,
@@ -322,7 +325,7 @@ impl Probe<'_> {
         let count = 1 << 14;
         let numbers: Vec<[f32; 4]> = (0..count).map(|i| [i as f32, 0.0, 0.0, 1.0]).collect();
         let words: &[u32] = bytemuck::cast_slice(&numbers);
-        let vertices = VertexBuffer::new(self.gl, count, &[Attribute::Vec4], &[words], "probe")?;
+        let vertices = Rc::new(VertexBuffer::new(self.gl, count, &[Attribute::Vec4], &[words], "probe")?);
         let wrong = self.texture(1, 1, Some(&[0.0; 4]))?;
         for first in [0, 1000] {
             let area = Area::Points { vertices: &vertices, first, count: count - first };

@@ -37,6 +37,7 @@ impl Gl {
 
     /// Runs the vertices. The ranges lie within their buffers. Needs an open scope.
     pub fn capture(&self, call: &CaptureCall<'_>) -> Result<()> {
+        self.refuse_recording("vertices captured in a buffer");
         if let (true, Some(texture)) = (self.lacks_framebuffer(), call.bystander) {
             let framebuffer = self.framebuffer([texture.raw()], None, call.name)?;
             self.use_framebuffer(framebuffer);

@@ -15,6 +15,7 @@ use super::framebuffers::Framebuffers;
 use super::graveyard::Dead;
 use super::handed::Handed;
 use super::raw::Raw;
+use super::recorded::Trace;
 use super::state::{HostState, Nesting, Rows, Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
 use crate::platform::BROWSER;
@@ -79,6 +80,10 @@ pub(crate) struct GlInner {
     pub(super) framebuffers: RefCell<Framebuffers>,
     pub(super) clock: Cell<u64>,
     pub(super) handed: RefCell<Handed>,
+    /// Open traces, the innermost last; whether there is one; values of uniforms that have a name so far.
+    pub(super) traces: RefCell<Vec<Trace>>,
+    pub tracing: Cell<bool>,
+    pub(super) values: Cell<u64>,
     /// Scopes so far, nested ones too.
     pub(super) entries: Cell<u64>,
     owner: Option<Box<dyn CurrentContext>>,
@@ -183,6 +188,9 @@ impl Gl {
             framebuffers: RefCell::default(),
             clock: Cell::new(0),
             handed: RefCell::default(),
+            traces: RefCell::default(),
+            tracing: Cell::new(false),
+            values: Cell::new(0),
             entries: Cell::new(0),
             owner: options.owner,
         }));

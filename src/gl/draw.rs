@@ -1,13 +1,16 @@
 //! The one draw: state from plain values, bind, draw, count. And the clear.
 
+use std::rc::Rc;
+
 use glow::HasContext;
 use smallvec::SmallVec;
 
 use super::buffer::{DataBuffer, VEC4_BYTES};
 use super::context::Gl;
-use super::objects::{Texture, VertexBuffer};
+use super::objects::Texture;
 use super::program::{Program, UniformValue};
 use super::state::Filter;
+use super::vertices::VertexBuffer;
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
@@ -47,9 +50,9 @@ pub(crate) enum Area<'a> {
     /// The texels of one column, by a line through their centres.
     Column(i32),
     /// One point for each of `count` vertices from `first` on, placed in the whole target.
-    Points { vertices: &'a VertexBuffer, first: usize, count: usize },
+    Points { vertices: &'a Rc<VertexBuffer>, first: usize, count: usize },
     /// Four vertices for each of them: the corners of a rectangle, placed in the whole target.
-    Splats { vertices: &'a VertexBuffer, first: usize, count: usize },
+    Splats { vertices: &'a Rc<VertexBuffer>, first: usize, count: usize },
 }
 
 impl<'a> Area<'a> {
@@ -101,7 +104,7 @@ pub(crate) struct Block<'a> {
 /// Everything a draw depends on; nothing is inherited from an earlier one.
 pub(crate) struct DrawCall<'a> {
     pub name: &'a str,
-    pub program: &'a Program,
+    pub program: &'a Rc<Program>,
     pub targets: SmallVec<[&'a Texture; 8]>,
     pub depth_target: Option<&'a Texture>,
     pub inputs: Inputs<'a>,
@@ -237,53 +240,44 @@ impl Gl {
         unsafe { self.raw.draw_arrays(mode, first, count) };
     }
 
-    /// Draws. Needs an open scope.
-    pub fn draw(&self, call: &DrawCall<'_>) -> Result<()> {
-        for (i, (input, _)) in call.inputs.iter().enumerate() {
-            let is_target = |t: &&Texture| t.raw() == input.raw();
-            if call.targets.iter().any(is_target) || call.depth_target.as_ref().is_some_and(is_target) {
-                return Err(Error::Feedback { kernel: call.name.to_owned(), input: format!("input {i}") });
-            }
+    /// Sets how fragments meet the targets.
+    pub(super) fn use_modes(&self, colours: usize, blend: Blend, depth: Depth) {
+        self.set_colour_writes(colours, colours > 0);
+        self.use_blend(blend);
+        self.use_depth(depth);
+    }
+
+    /// The bands of a rectangle whose fragments go round their loops so often.
+    pub(super) fn bands_of(
+        &self,
+        rect: [i32; 4],
+        rounds: Option<u64>,
+    ) -> impl Iterator<Item = [i32; 4]> + use<> {
+        let budget = u64::from(self.caps.borrow().rounds_a_draw);
+        bands(rect, rounds.map_or(i32::MAX, |rounds| band(budget, rect[2], rounds)))
+    }
+
+    /// Draws the bands of a rectangle with the state as it is. Needs an open scope.
+    pub(super) fn rasterise_bands(&self, bands: impl Iterator<Item = [i32; 4]>, depth: Depth) {
+        // One triangle that covers the viewport: no diagonal along which a quad's two would be rasterised twice.
+        let first = if depth == Depth::Narrow { 7 } else { 0 };
+        for band in bands {
+            self.use_viewport(band);
+            // SAFETY: the context is current inside a scope; program, framebuffer and vertex array are complete, and the
+            // array reads nothing.
+            unsafe { self.draw_vertices(self.vertex_array, glow::TRIANGLES, first, 3) };
         }
-        let Some(extent) = call.targets.first().copied().or(call.depth_target).map(Texture::extent) else {
-            return Ok(());
-        };
-        let colours = call.targets.iter().map(|t| t.raw());
-        let framebuffer = self.framebuffer(colours, call.depth_target.map(Texture::raw), call.name)?;
-        self.use_framebuffer(framebuffer);
-        self.set_colour_writes(call.targets.len(), !call.targets.is_empty());
-        self.use_blend(call.blend);
-        self.use_depth(call.depth);
-        self.use_program(call.program);
-        for (i, (input, filter)) in call.inputs.iter().enumerate() {
-            self.bind_unit(i as u32, input.raw(), *filter);
-        }
-        if let Some(Block { buffer, first, vec4s }) = call.block {
-            let range = [first * VEC4_BYTES, vec4s as usize * VEC4_BYTES];
-            self.bind_range(glow::UNIFORM_BUFFER, 0, buffer.raw(), range)?;
-        }
-        for (i, value) in call.uniforms.iter().chain(call.params).enumerate() {
-            call.program.set(call.first_uniform + i, value);
-        }
-        if !matches!(call.area, Area::Rect(_)) {
-            self.use_viewport(call.area.viewport(extent));
-        }
+    }
+
+    /// Draws anything but a rectangle, for targets of this extent, with the state as it is. Needs an open scope.
+    pub(super) fn rasterise(&self, area: &Area<'_>, extent: Extent) -> Result<()> {
+        self.use_viewport(area.viewport(extent));
         let own = self.vertex_array;
         // SAFETY: the context is current inside a scope; program, framebuffer and vertex array are complete, and the
         // attribute buffers hold the vertices asked for.
         unsafe {
-            match &call.area {
-                // One triangle that covers the viewport: no diagonal along which a quad's two would be rasterised
-                // twice.
-                Area::Rect(rect) => {
-                    let first = if call.depth == Depth::Narrow { 7 } else { 0 };
-                    let budget = u64::from(self.caps.borrow().rounds_a_draw);
-                    let most = call.rounds.map_or(i32::MAX, |rounds| band(budget, rect[2], rounds));
-                    for band in bands(*rect, most) {
-                        self.use_viewport(band);
-                        self.draw_vertices(own, glow::TRIANGLES, first, 3);
-                    }
-                }
+            match area {
+                Area::Rect(_) => {}
                 Area::Row(_) => self.draw_vertices(own, glow::LINES, 3, 2),
                 Area::Column(_) => self.draw_vertices(own, glow::LINES, 5, 2),
                 Area::Points { vertices, first, count } => {
@@ -297,13 +291,70 @@ impl Gl {
                 }
             }
         }
-        self.ledger.count(|c| c.draws += 1);
-        self.check_work(call.name)
+        Ok(())
     }
 
-    /// Fills a float texture with one value in all channels. Needs an open scope.
+    /// Draws, and writes it down where a trace is open. Needs an open scope.
+    pub fn draw(&self, call: &DrawCall<'_>) -> Result<()> {
+        let drawn = self.draw_once(call);
+        if self.tracing.get() {
+            match &drawn {
+                Ok(extent) => self.record_draw(call, *extent),
+                Err(_) => self.refuse_recording("a draw that failed"),
+            }
+        }
+        drawn.map(drop)
+    }
+
+    /// Draws for targets of the extent that it returns.
+    fn draw_once(&self, call: &DrawCall<'_>) -> Result<Extent> {
+        for (i, (input, _)) in call.inputs.iter().enumerate() {
+            let is_target = |t: &&Texture| t.raw() == input.raw();
+            if call.targets.iter().any(is_target) || call.depth_target.as_ref().is_some_and(is_target) {
+                return Err(Error::Feedback { kernel: call.name.to_owned(), input: format!("input {i}") });
+            }
+        }
+        let Some(extent) = call.targets.first().copied().or(call.depth_target).map(|t| t.extent()) else {
+            return Ok(Extent::new(0, 0));
+        };
+        let colours = call.targets.iter().map(|t| t.raw());
+        let framebuffer = self.framebuffer(colours, call.depth_target.map(|t| t.raw()), call.name)?;
+        self.use_framebuffer(framebuffer);
+        self.use_modes(call.targets.len(), call.blend, call.depth);
+        self.use_program(call.program);
+        for (i, (input, filter)) in call.inputs.iter().enumerate() {
+            self.bind_unit(i as u32, input.raw(), *filter);
+        }
+        if let Some(Block { buffer, first, vec4s }) = call.block {
+            let range = [first * VEC4_BYTES, vec4s as usize * VEC4_BYTES];
+            self.bind_range(glow::UNIFORM_BUFFER, 0, buffer.raw(), range)?;
+        }
+        for (i, value) in call.uniforms.iter().chain(call.params).enumerate() {
+            call.program.set(call.first_uniform + i, value);
+        }
+        match call.area {
+            Area::Rect(rect) => self.rasterise_bands(self.bands_of(rect, call.rounds), call.depth),
+            _ => self.rasterise(&call.area, extent)?,
+        }
+        self.ledger.count(|c| c.draws += 1);
+        self.check_work(call.name)?;
+        Ok(extent)
+    }
+
+    /// Fills a float texture with one value in all channels, and writes it down where a trace is open. Needs an open scope.
     pub fn clear(&self, target: &Texture, value: [f32; 4], what: &'static str) -> Result<()> {
-        let framebuffer = self.framebuffer([target.raw()], None, what)?;
+        let done = self.clear_raw(target.raw(), value, what);
+        if self.tracing.get() {
+            match done {
+                Ok(()) => self.record_clear(target, value, what),
+                Err(_) => self.refuse_recording("a clear that failed"),
+            }
+        }
+        done
+    }
+
+    pub(super) fn clear_raw(&self, target: glow::Texture, value: [f32; 4], what: &'static str) -> Result<()> {
+        let framebuffer = self.framebuffer([target], None, what)?;
         self.use_framebuffer(framebuffer);
         self.set_colour_writes(1, true);
         // SAFETY: the context is current inside a scope, with scissor off and colour writes on.

@@ -1,6 +1,8 @@
 //! Framebuffers, made when they are first drawn to and kept by what is attached to them.
 
+use std::cell::Cell;
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use glow::HasContext;
 use rustc_hash::FxHashMap;
@@ -29,8 +31,22 @@ pub(super) const COLOURS: usize = 8;
 /// Most framebuffers kept; the least recently used one goes first.
 const FRAMEBUFFERS_KEPT: usize = 96;
 
-/// With the time of their last use.
-pub(super) type Framebuffers = FxHashMap<Key, (glow::Framebuffer, u64)>;
+/// A framebuffer that is kept.
+pub(super) struct Framebuffer {
+    raw: glow::Framebuffer,
+    /// The time of its last use.
+    used: Cell<u64>,
+    deleted: Cell<bool>,
+}
+
+impl Framebuffer {
+    pub fn raw(&self) -> glow::Framebuffer {
+        self.raw
+    }
+}
+
+/// By what is attached.
+pub(super) type Framebuffers = FxHashMap<Key, Rc<Framebuffer>>;
 
 impl Gl {
     /// The framebuffer with these attachments, made and checked for completeness on first use.
@@ -40,19 +56,45 @@ impl Gl {
         depth: Option<glow::Texture>,
         what: &str,
     ) -> Result<glow::Framebuffer> {
-        let now = self.clock.get() + 1;
-        self.clock.set(now);
+        self.kept_framebuffer(colours, depth, what).map(|kept| kept.raw)
+    }
+
+    /// The same, to be looked at again: see [`is_usable`](Self::is_usable).
+    pub(super) fn kept_framebuffer(
+        &self,
+        colours: impl IntoIterator<Item = glow::Texture>,
+        depth: Option<glow::Texture>,
+        what: &str,
+    ) -> Result<Rc<Framebuffer>> {
+        let now = self.tick();
         let mut key = Key { colours: [None; COLOURS], depth };
         key.colours.iter_mut().zip(colours).for_each(|(place, colour)| *place = Some(colour));
         self.reset_attached(key.colours.into_iter().flatten());
-        if let Some((framebuffer, used)) = self.framebuffers.borrow_mut().get_mut(&key) {
-            *used = now;
-            return Ok(*framebuffer);
+        if let Some(kept) = self.framebuffers.borrow().get(&key) {
+            kept.used.set(now);
+            return Ok(Rc::clone(kept));
         }
         self.drop_oldest_framebuffer();
-        let framebuffer = self.make_framebuffer(&key, what)?;
-        self.framebuffers.borrow_mut().insert(key, (framebuffer, now));
-        Ok(framebuffer)
+        let raw = self.make_framebuffer(&key, what)?;
+        let kept = Rc::new(Framebuffer { raw, used: Cell::new(now), deleted: Cell::new(false) });
+        self.framebuffers.borrow_mut().insert(key, Rc::clone(&kept));
+        Ok(kept)
+    }
+
+    /// Whether a framebuffer with these attachments still exists; if so it counts as used.
+    pub(super) fn is_usable(&self, kept: &Framebuffer, colours: impl Iterator<Item = glow::Texture>) -> bool {
+        if kept.deleted.get() {
+            return false;
+        }
+        self.reset_attached(colours);
+        kept.used.set(self.tick());
+        true
+    }
+
+    fn tick(&self) -> u64 {
+        let now = self.clock.get() + 1;
+        self.clock.set(now);
+        now
     }
 
     fn make_framebuffer(&self, key: &Key, what: &str) -> Result<glow::Framebuffer> {
@@ -102,10 +144,10 @@ impl Gl {
         if framebuffers.len() < FRAMEBUFFERS_KEPT {
             return;
         }
-        let oldest = framebuffers.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| *key);
-        if let Some((framebuffer, _)) = oldest.and_then(|key| framebuffers.remove(&key)) {
+        let oldest = framebuffers.iter().min_by_key(|(_, kept)| kept.used.get()).map(|(key, _)| *key);
+        if let Some(framebuffer) = oldest.and_then(|key| framebuffers.remove(&key)) {
             drop(framebuffers);
-            self.delete_framebuffer(framebuffer);
+            self.delete_framebuffer(&framebuffer);
         }
     }
 }
@@ -114,10 +156,8 @@ impl GlInner {
     /// Deletes all cached framebuffers; they come back on use.
     pub fn trim_framebuffers(&self) {
         let all: Vec<_> =
-            self.framebuffers.borrow_mut().drain().map(|(_, (framebuffer, _))| framebuffer).collect();
-        for framebuffer in all {
-            self.delete_framebuffer(framebuffer);
-        }
+            self.framebuffers.borrow_mut().drain().map(|(_, framebuffer)| framebuffer).collect();
+        all.iter().for_each(|framebuffer| self.delete_framebuffer(framebuffer));
     }
 
     /// Deletes those that hold one of these textures.
@@ -130,12 +170,14 @@ impl GlInner {
             .framebuffers
             .borrow_mut()
             .extract_if(|key, _| gone.iter().any(|t| held(t, key)))
-            .map(|(_, (framebuffer, _))| framebuffer)
+            .map(|(_, framebuffer)| framebuffer)
             .collect();
-        stale.into_iter().for_each(|framebuffer| self.delete_framebuffer(framebuffer));
+        stale.iter().for_each(|framebuffer| self.delete_framebuffer(framebuffer));
     }
 
-    fn delete_framebuffer(&self, framebuffer: glow::Framebuffer) {
+    fn delete_framebuffer(&self, Framebuffer { raw: framebuffer, deleted, .. }: &Framebuffer) {
+        deleted.set(true);
+        let framebuffer = *framebuffer;
         let mut shadow = self.shadow.borrow_mut();
         if shadow.framebuffer == Some(framebuffer) {
             shadow.framebuffer = None;

@@ -61,6 +61,11 @@ impl GlInner {
         self.handed.borrow_mut().0.entry(texture).or_insert(Due { since: 0, new: false });
     }
 
+    /// Whether the host may know this name.
+    pub(super) fn is_handed_out(&self, texture: glow::Texture) -> bool {
+        self.handed.borrow().0.contains_key(&texture)
+    }
+
     /// Whether its parameters have to be set before texla uses it.
     pub(super) fn is_due(&self, texture: glow::Texture) -> bool {
         let handed = self.handed.borrow();

@@ -12,11 +12,12 @@
 //! | `context` | the shared context: entry check, framebuffer cache |
 //! | `graveyard` | objects whose last handles are gone, until the next entry |
 //! | `handed` | textures whose names the host has |
-//! | `objects` | textures and vertex buffers, freed on drop through the graveyard |
+//! | `objects`, `vertices` | textures, and vertex buffers, freed on drop through the graveyard |
 //! | `buffer` | buffers of numbers, and copies between them and textures |
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
 //! | `program` | compile, link, reflection against the typed interface |
 //! | `raw` | what an operating system's context and a browser's have not in common; whether the current one is the device's |
+//! | `recorded` | draws and clears written down, and made again |
 //! | `entry` | the loader, and entry points that glow does not offer |
 //! | `fences` | what rasteriser threads of llvmpipe may still be in |
 //! | `state` | the table of touched state and the guard that saves and restores it |
@@ -44,9 +45,11 @@ mod objects;
 mod program;
 mod query;
 mod raw;
+mod recorded;
 mod source;
 mod state;
 mod transfer;
+mod vertices;
 
 pub use api::Api;
 pub use caps::{Capabilities, ExactForm, Limits};
@@ -60,12 +63,14 @@ pub(crate) use capture::CaptureCall;
 pub(crate) use context::{Gl, GlOptions, Loader};
 pub(crate) use counters::Ledger;
 pub(crate) use draw::{Area, Blend, Block, Depth, DrawCall, Inputs, Uniforms};
-pub(crate) use objects::{Attribute, Lent, Texture, VertexBuffer};
+pub(crate) use objects::{Lent, Texture, TextureInner};
 pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue, check_other_dialect};
 pub(crate) use query::{SampleQuery, Samples};
 pub(crate) use raw::Raw;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use raw::{known, load};
+pub(crate) use recorded::{CallList, Ended, Place, TextureName};
 pub(crate) use source::{Source, glsl, macros_of_includes};
 pub(crate) use state::{Filter, StateGuard};
 pub(crate) use transfer::PendingPixels;
+pub(crate) use vertices::{Attribute, VertexBuffer};

@@ -1,6 +1,7 @@
-//! Textures and vertex buffers: owned by value, deleted through the graveyard when dropped.
+//! Textures: deleted through the graveyard with their last handle.
 
 use std::cell::Cell;
+use std::rc::{Rc, Weak};
 
 use glow::HasContext;
 
@@ -70,15 +71,31 @@ const TEXEL: [u32; 6] = [
     glow::FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
 ];
 
-/// A texture, owned or borrowed from the host.
-pub(crate) struct Texture {
+/// A handle on a texture, owned or borrowed from the host. The texture goes with the last handle.
+#[derive(Clone)]
+pub(crate) struct Texture(Rc<TextureInner>);
+
+/// A texture itself.
+pub(crate) struct TextureInner {
     gl: Gl,
     raw: glow::Texture,
     extent: Extent,
-    format: Format,
+    format: Cell<Format>,
     lent: Option<Lent>,
     /// The host has deleted it: its name may be another texture's.
     gone: Cell<bool>,
+    /// Recordings that need it: until they are gone, it serves for nothing else.
+    recordings: Cell<u32>,
+    /// Nobody but recordings has it any more.
+    returned: Cell<bool>,
+}
+
+impl std::ops::Deref for Texture {
+    type Target = TextureInner;
+
+    fn deref(&self) -> &TextureInner {
+        &self.0
+    }
 }
 
 /// What a texture of the host's is for.
@@ -89,6 +106,22 @@ pub(crate) enum Lent {
 }
 
 impl Texture {
+    fn of(gl: &Gl, raw: glow::Texture, extent: Extent, format: Format, lent: Option<Lent>) -> Self {
+        let (gl, format, gone) = (gl.clone(), Cell::new(format), Cell::new(false));
+        let (recordings, returned) = (Cell::new(0), Cell::new(false));
+        Texture(Rc::new(TextureInner { gl, raw, extent, format, lent, gone, recordings, returned }))
+    }
+
+    /// A handle that keeps nothing alive, by which the texture is known again.
+    pub fn downgrade(&self) -> Weak<TextureInner> {
+        Rc::downgrade(&self.0)
+    }
+
+    /// Whether this is the texture that a handle was made of.
+    pub fn is(&self, handle: &Weak<TextureInner>) -> bool {
+        std::ptr::eq(Rc::as_ptr(&self.0), handle.as_ptr())
+    }
+
     /// Allocates; the contents are undefined. `what` names the thing in errors.
     pub fn new(gl: &Gl, extent: Extent, format: Format, what: &'static str) -> Result<Self> {
         let limit = gl.caps.borrow().max_texture_size;
@@ -107,7 +140,7 @@ impl Texture {
         let texture = unsafe {
             let raw = gl.made("texture", gl.raw.create_texture())?;
             gl.ledger.change_live(|l| l.textures += 1);
-            Texture { gl: gl.clone(), raw, extent, format, lent: None, gone: Cell::new(false) }
+            Texture::of(gl, raw, extent, format, None)
         };
         // Unit 0 serves for all work on textures that is not drawing.
         gl.bind_unit(0, texture.raw, Filter::Nearest);
@@ -135,9 +168,8 @@ impl Texture {
 
     /// A texture of the host's, never deleted.
     pub fn borrowed(gl: &Gl, raw: glow::Texture, extent: Extent, lent: Lent) -> Result<Self> {
-        let (format, gone) = (Format::Rgba32F, Cell::new(false));
-        let mut texture = Texture { gl: gl.clone(), raw, extent, format, lent: Some(lent), gone };
-        texture.format = texture.checked_format(lent == Lent::ToDrawInto)?;
+        let texture = Texture::of(gl, raw, extent, Format::Rgba32F, Some(lent));
+        texture.format.set(texture.checked_format(lent == Lent::ToDrawInto)?);
         Ok(texture)
     }
 
@@ -232,7 +264,9 @@ impl Texture {
         }
         Ok(Format::Rgba32F)
     }
+}
 
+impl TextureInner {
     pub fn raw(&self) -> glow::Texture {
         self.raw
     }
@@ -248,7 +282,7 @@ impl Texture {
     /// Whether it can hold something else: it is as it was made, whatever the host may have done by its name. What is in it is of no
     /// account any more. Needs an open scope.
     pub fn change_hands(&self) -> bool {
-        let (internal, ..) = self.format.gl();
+        let (internal, ..) = self.format().gl();
         let found = self.gl.change_hands(self.raw, self.extent, internal);
         self.gone.set(found.is_none());
         found == Some(true)
@@ -259,7 +293,7 @@ impl Texture {
     }
 
     pub fn format(&self) -> Format {
-        self.format
+        self.format.get()
     }
 
     pub fn is_owned(&self) -> bool {
@@ -271,11 +305,39 @@ impl Texture {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.extent.area() * self.format.bytes()
+        self.extent.area() * self.format().bytes()
     }
 }
 
-impl Drop for Texture {
+impl TextureInner {
+    /// A recording needs it from now on.
+    pub fn hold(&self) {
+        self.recordings.set(self.recordings.get() + 1);
+    }
+
+    /// A recording does not need it any more. True where nobody does, so that it can go back to the pool.
+    pub fn release(&self) -> bool {
+        self.recordings.set(self.recordings.get().saturating_sub(1));
+        self.recordings.get() == 0 && self.returned.take()
+    }
+
+    /// Recordings that need it.
+    pub fn recordings(&self) -> u32 {
+        self.recordings.get()
+    }
+
+    /// Nobody but recordings has it any more: the last of them gives it back.
+    pub fn leave_to_recordings(&self) {
+        self.returned.set(true);
+    }
+
+    /// Whether the host may know its name.
+    pub fn is_handed_out(&self) -> bool {
+        self.gl.is_handed_out(self.raw)
+    }
+}
+
+impl Drop for TextureInner {
     fn drop(&mut self) {
         if self.gone.get() {
             self.gl.ledger.change_live(|l| l.textures -= 1);
@@ -294,167 +356,5 @@ impl Gl {
             unsafe { self.raw.active_texture(glow::TEXTURE0 + index) };
             shadow.active_unit = Some(index);
         }
-    }
-}
-
-/// The type of one vertex attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Attribute {
-    /// Four floats.
-    Vec4,
-    /// Four unsigned integers.
-    UVec4,
-    /// One unsigned integer.
-    UInt,
-}
-
-impl Attribute {
-    pub const fn words(self) -> usize {
-        match self {
-            Attribute::Vec4 | Attribute::UVec4 => 4,
-            Attribute::UInt => 1,
-        }
-    }
-
-    pub const fn glsl(self) -> &'static str {
-        match self {
-            Attribute::Vec4 => "vec4",
-            Attribute::UVec4 => "uvec4",
-            Attribute::UInt => "uint",
-        }
-    }
-}
-
-/// Vertices as separate arrays, one buffer for each attribute, with the vertex array that reads them.
-pub(crate) struct VertexBuffer {
-    gl: Gl,
-    array: glow::VertexArray,
-    buffers: Vec<glow::Buffer>,
-    attributes: Vec<Attribute>,
-    count: usize,
-    /// For how many instances each element serves (0: one for each vertex), and which is the first.
-    reads: Cell<(u32, usize)>,
-}
-
-impl VertexBuffer {
-    /// Attributes that GL 3.3 and ES 3.0 promise; asking for more leaves an error behind.
-    pub const ATTRIBUTES: usize = 16;
-
-    /// Uploads `words[i]` for `attributes[i]`; each slice holds `count` vertices.
-    pub fn new(
-        gl: &Gl,
-        count: usize,
-        attributes: &[Attribute],
-        words: &[&[u32]],
-        what: &'static str,
-    ) -> Result<Self> {
-        if attributes.len() > Self::ATTRIBUTES {
-            let (requested, limit) = (attributes.len() as u64, Self::ATTRIBUTES as u64);
-            return Err(Error::TooLarge { what, requested, limit, unit: "attributes" });
-        }
-        // Offsets into a buffer are 32-bit integers for glow.
-        let widest = attributes.iter().map(|a| 4 * a.words()).max().unwrap_or(1);
-        let limit = (i32::MAX as usize / widest) as u64;
-        if count as u64 > limit {
-            return Err(Error::TooLarge { what, requested: count as u64, limit, unit: "vertices" });
-        }
-        // SAFETY: the context is current inside a scope.
-        let array = gl.made("vertex array", unsafe { gl.raw.create_vertex_array() })?;
-        gl.ledger.change_live(|l| l.vertex_arrays += 1);
-        let mut this = VertexBuffer {
-            gl: gl.clone(),
-            array,
-            buffers: Vec::new(),
-            attributes: attributes.to_vec(),
-            count,
-            reads: Cell::new((0, 0)),
-        };
-        gl.use_vertex_array(array);
-        for (i, (attribute, data)) in attributes.iter().zip(words).enumerate() {
-            // SAFETY: as above.
-            let buffer = gl.made("buffer", unsafe { gl.raw.create_buffer() })?;
-            gl.ledger.change_live(|l| l.buffers += 1);
-            this.buffers.push(buffer);
-            this.fill(i, data, what)?;
-            // SAFETY: as above; `fill` left the buffer bound.
-            unsafe {
-                gl.raw.enable_vertex_attrib_array(i as u32);
-                this.point_at(i as u32, *attribute, 0);
-            }
-        }
-        gl.check(what)?;
-        Ok(this)
-    }
-
-    /// Lets an attribute of the bound vertex array read the bound buffer from this element on.
-    ///
-    /// # Safety
-    /// The context is current inside a scope.
-    unsafe fn point_at(&self, index: u32, attribute: Attribute, first: usize) {
-        let (raw, size) = (&self.gl.raw, attribute.words() as i32);
-        // Buffers end at 2^31 bytes: see `new`.
-        let offset = i32::try_from(4 * attribute.words() * first).unwrap_or(i32::MAX);
-        // SAFETY: the caller's.
-        unsafe {
-            match attribute {
-                Attribute::Vec4 => raw.vertex_attrib_pointer_f32(index, size, glow::FLOAT, false, 0, offset),
-                _ => raw.vertex_attrib_pointer_i32(index, size, glow::UNSIGNED_INT, 0, offset),
-            }
-        }
-    }
-
-    /// Lets the next draw read one element for each vertex (`divisor` 0), or for each instance (1) from `first` on.
-    pub fn advance(&self, divisor: u32, first: usize) -> Result<()> {
-        if self.reads.get() == (divisor, first) {
-            return Ok(());
-        }
-        self.gl.use_vertex_array(self.array);
-        for ((i, attribute), buffer) in (0..).zip(&self.attributes).zip(&self.buffers) {
-            // SAFETY: the context is current inside a scope, where no buffer of the host's is bound.
-            unsafe {
-                self.gl.raw.bind_buffer(glow::ARRAY_BUFFER, Some(*buffer));
-                self.point_at(i, *attribute, first);
-                self.gl.raw.vertex_attrib_divisor(i, divisor);
-            }
-        }
-        self.reads.set((divisor, first));
-        self.gl.check_work("vertices")
-    }
-
-    /// Uploads one attribute's array anew.
-    pub fn fill(&self, attribute: usize, data: &[u32], what: &'static str) -> Result<()> {
-        let Some(buffer) = self.buffers.get(attribute) else { return Ok(()) };
-        let bytes: &[u8] = bytemuck::cast_slice(data);
-        // SAFETY: the context is current inside a scope, where no buffer of the host's is bound.
-        unsafe {
-            self.gl.raw.bind_buffer(glow::ARRAY_BUFFER, Some(*buffer));
-            self.gl.raw.buffer_data_u8_slice(glow::ARRAY_BUFFER, bytes, glow::STATIC_DRAW);
-        }
-        self.gl.ledger.count(|c| {
-            c.uploads += 1;
-            c.upload_bytes += bytes.len() as u64;
-        });
-        self.gl.check_memory(what, bytes.len())
-    }
-
-    pub fn array(&self) -> glow::VertexArray {
-        self.array
-    }
-
-    pub fn attributes(&self) -> &[Attribute] {
-        &self.attributes
-    }
-
-    pub fn count(&self) -> usize {
-        self.count
-    }
-}
-
-impl Drop for VertexBuffer {
-    fn drop(&mut self) {
-        for buffer in self.buffers.drain(..) {
-            self.gl.discard(Dead::Buffer(buffer));
-        }
-        self.gl.discard(Dead::VertexArray(self.array));
     }
 }

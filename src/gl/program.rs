@@ -1,6 +1,6 @@
 //! Compile, link, and reflection checked against the kernel's typed interface.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use glow::{HasContext, ProgramBinary};
 
@@ -8,8 +8,8 @@ use super::api::Api;
 use super::binaries::Place;
 use super::context::Gl;
 use super::graveyard::Dead;
-use super::objects::Attribute;
 use super::source::{Assembly, Source};
+use super::vertices::Attribute;
 use crate::error::{Error, Result};
 use crate::platform::Instant;
 
@@ -178,6 +178,8 @@ pub(crate) struct Program {
     gl: Gl,
     raw: glow::Program,
     slots: Vec<Slot>,
+    /// The recorded draw whose values its uniforms hold; 0 where that is not known.
+    values: Cell<u64>,
 }
 
 /// A shader object that goes with its scope, on errors too.
@@ -301,7 +303,7 @@ impl Program {
         // SAFETY: the context is current inside a scope.
         let raw = gl.made("program", unsafe { gl.raw.create_program() })?;
         gl.ledger.change_live(|l| l.programs += 1);
-        Ok(Program { gl: gl.clone(), raw, slots: Vec::new() })
+        Ok(Program { gl: gl.clone(), raw, slots: Vec::new(), values: Cell::new(0) })
     }
 
     /// A program as it was once linked, unless the driver, perhaps another one by now, does not know it any more.
@@ -430,6 +432,20 @@ impl Program {
         self.raw
     }
 
+    /// Whether a place in the interface is a uniform that the program has.
+    pub(super) fn has(&self, slot: usize) -> bool {
+        self.slots.get(slot).is_some_and(|slot| slot.location.is_some())
+    }
+
+    /// Whether the uniforms hold what the recorded draw of this number has set.
+    pub(super) fn holds_values_of(&self, draw: u64) -> bool {
+        self.values.get() == draw
+    }
+
+    pub(super) fn note_values_of(&self, draw: u64) {
+        self.values.set(draw);
+    }
+
     /// Sets a uniform by its place in the interface, unless it holds the value already. The program is in use.
     pub fn set(&self, slot: usize, value: &UniformValue) {
         let Some(Slot { location: Some(at), holds }) = self.slots.get(slot) else { return };
@@ -437,6 +453,7 @@ impl Program {
         if holds.as_ref().is_some_and(|held| held.same(value)) {
             return;
         }
+        self.values.set(0);
         let (gl, at) = (&self.gl.raw, Some(at));
         // SAFETY: the context is current inside a scope, and the value's type is the declared one (see `Params`).
         unsafe {

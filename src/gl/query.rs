@@ -43,6 +43,7 @@ impl Gl {
     /// Runs `draws` and counts what passes. Needs an open scope. A query of the host's that is active stands in the
     /// way: the API has room for one.
     pub fn count_samples(&self, draws: impl FnOnce() -> Result<()>) -> Result<SampleQuery> {
+        self.refuse_recording("a query");
         let target = target(self.api);
         // SAFETY: the context is current inside a scope.
         let query = unsafe {

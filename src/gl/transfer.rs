@@ -22,6 +22,7 @@ pub(super) fn as_floats(bytes: &[u8]) -> Vec<f32> {
 impl Gl {
     /// Writes `words` (row by row from the origin, channels interleaved) into the whole texture.
     pub fn upload(&self, texture: &Texture, words: &[u32], what: &'static str) -> Result<()> {
+        self.refuse_recording("an upload");
         let Extent { width, height } = texture.extent();
         let (_, format, kind) = texture.format().gl();
         self.bind_unit(0, texture.raw(), Filter::Nearest);
@@ -43,6 +44,7 @@ impl Gl {
     }
 
     fn bind_for_read(&self, texture: &Texture, what: &'static str) -> Result<()> {
+        self.refuse_recording("a readback");
         let framebuffer = self.framebuffer([texture.raw()], None, what)?;
         self.use_framebuffer(framebuffer);
         self.keep_fence();
@@ -185,6 +187,7 @@ impl PendingPixels {
 
     /// The pixels, once [`ready`](Self::ready) has said so. Needs an open scope.
     pub fn take(&self) -> Result<Vec<f32>> {
+        self.gl.refuse_recording("a value read back");
         let out = self.gl.map_floats(self.buffer, self.bytes)?;
         Ok(if self.channels == 4 { out } else { out.chunks(4).filter_map(|t| t.first().copied()).collect() })
     }

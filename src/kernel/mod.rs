@@ -18,6 +18,8 @@ mod ping_pong;
 mod points;
 mod pool;
 mod predicate;
+mod recording;
+mod replays;
 mod spec;
 mod splats;
 mod unblended;
@@ -41,5 +43,8 @@ pub(crate) use describe::{Description, Name};
 pub(crate) use draw::Draw;
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
+#[cfg(test)]
+pub(crate) use recording::{Captured, Recording, SlotId};
+pub(crate) use replays::Replays;
 pub(crate) use spec::{KernelSpec, StageSpec};
 pub(crate) use user::compile_now;

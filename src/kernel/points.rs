@@ -1,5 +1,7 @@
 //! Vertices to be scattered as points, and kernels that place them [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
 
+use std::rc::Rc;
+
 use super::call::Call;
 use super::domain::Domain;
 use super::params::Params;
@@ -13,7 +15,7 @@ use crate::gl::{Attribute, VertexBuffer};
 /// A set of vertices with the same attributes, on the device.
 pub struct Points {
     device: Device,
-    buffer: VertexBuffer,
+    buffer: Rc<VertexBuffer>,
 }
 
 shown!(Points, |points| "Points({})", points.len());
@@ -52,7 +54,7 @@ impl Points {
     ) -> Result<Self> {
         let _scope = device.scope()?;
         let make = || VertexBuffer::new(device.gl(), count, attributes, words, "points");
-        let buffer = device.allocate(make)?;
+        let buffer = Rc::new(device.allocate(make)?);
         Ok(Points { device: device.clone(), buffer })
     }
 
@@ -73,7 +75,7 @@ impl Points {
         Err(Error::Interface { kernel: kernel.spec().name.clone(), detail })
     }
 
-    pub(crate) fn buffer(&self) -> &VertexBuffer {
+    pub(crate) fn buffer(&self) -> &Rc<VertexBuffer> {
         &self.buffer
     }
 

@@ -5,7 +5,6 @@
 //! than the vector's extent. Scratch textures, which no one sees, are rounded up to powers of two.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use crate::gl::{Format, Texture};
 use crate::shape::Extent;
@@ -61,7 +60,7 @@ pub struct PoolStats {
 }
 
 /// A texture that waits for reuse, and when it was given back.
-type Waiting = (Rc<Texture>, u64);
+type Waiting = (Texture, u64);
 
 pub(crate) struct Pool {
     free: HashMap<(Extent, Format), Vec<Waiting>>,
@@ -85,8 +84,16 @@ impl Pool {
         Extent::new(round(extent.width), round(extent.height))
     }
 
-    pub fn take(&mut self, extent: Extent, format: Format) -> Option<Rc<Texture>> {
-        let (texture, _) = self.free.get_mut(&(extent, format))?.pop()?;
+    /// The one given back last that `suits`.
+    pub fn take(
+        &mut self,
+        extent: Extent,
+        format: Format,
+        suits: impl Fn(&Texture) -> bool,
+    ) -> Option<Texture> {
+        let waiting = self.free.get_mut(&(extent, format))?;
+        let at = waiting.iter().rposition(|(texture, _)| suits(texture))?;
+        let (texture, _) = waiting.remove(at);
         self.stats.free -= 1;
         self.stats.free_bytes -= texture.bytes();
         self.stats.reused += 1;
@@ -115,7 +122,7 @@ impl Pool {
         self.stats.live_bytes -= texture.bytes();
     }
 
-    pub fn give(&mut self, texture: Rc<Texture>) {
+    pub fn give(&mut self, texture: Texture) {
         self.discard(&texture);
         if texture.bytes() > self.budget {
             return;
@@ -150,12 +157,12 @@ impl Pool {
 
 /// A texture that goes back to its pool when dropped.
 pub(crate) struct PooledTexture {
-    texture: Rc<Texture>,
+    texture: Texture,
     device: Device,
 }
 
 impl PooledTexture {
-    pub fn new(device: &Device, texture: Rc<Texture>) -> Self {
+    pub fn new(device: &Device, texture: Texture) -> Self {
         PooledTexture { texture, device: device.clone() }
     }
 
@@ -170,6 +177,6 @@ impl PooledTexture {
 
 impl Drop for PooledTexture {
     fn drop(&mut self) {
-        self.device.give_back(Rc::clone(&self.texture));
+        self.device.give_back(&self.texture);
     }
 }

@@ -23,6 +23,10 @@ impl LinOp for SparseMatrix {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         product(y, self, *terms, false)
     }

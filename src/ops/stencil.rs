@@ -73,6 +73,10 @@ impl LinOp for Stencil {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         product(y, self, *terms, Predicate::Always)
     }

@@ -24,6 +24,10 @@ impl LinOp for StoredMatrix {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         inner(self).apply(y, terms)
     }

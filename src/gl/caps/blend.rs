@@ -1,10 +1,12 @@
 //! Whether floats can be blended.
 
+use std::rc::Rc;
+
 use super::{Lcg, Probe};
 use crate::error::Result;
 use crate::gl::draw::{Area, Blend};
-use crate::gl::objects::{Attribute, VertexBuffer};
 use crate::gl::source::glsl;
+use crate::gl::vertices::{Attribute, VertexBuffer};
 
 impl Probe<'_> {
     /// 1,024 random sums equal fl(a + b), and 1,000 points into one texel equal the sum in order.
@@ -23,7 +25,7 @@ impl Probe<'_> {
         let points = self.program(glsl!("probe/points.vert"), glsl!("probe/points.frag"), &[], 1)?;
         let values: Vec<[f32; 4]> = (0..1000).map(|_| [0.0; 4].map(|_: f32| random.next())).collect();
         let words: &[u32] = bytemuck::cast_slice(&values);
-        let vertices = VertexBuffer::new(self.gl, 1000, &[Attribute::Vec4], &[words], "probe")?;
+        let vertices = Rc::new(VertexBuffer::new(self.gl, 1000, &[Attribute::Vec4], &[words], "probe")?);
         let pixel = self.texture(1, 1, Some(&[0.0; 4]))?;
         let area = Area::Points { vertices: &vertices, first: 0, count: 1000 };
         self.draw(&points, &[&pixel], &[], area, Blend::Add)?;

@@ -15,7 +15,7 @@ use super::{Place, Raw};
 use crate::error::{Error, Result};
 use crate::gl::context::{GlInner, take_error};
 use crate::gl::entry::IsObject;
-use crate::gl::objects::VertexBuffer;
+use crate::gl::vertices::VertexBuffer;
 
 /// The attribute whose divisor is the number.
 const PLACE: u32 = VertexBuffer::ATTRIBUTES as u32 - 1;

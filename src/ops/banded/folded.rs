@@ -41,6 +41,10 @@ impl LinOp for FoldedBands {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         let _scope = self.device().exclusive_scope()?;
         let x = &extended(terms.x)?;

@@ -104,6 +104,10 @@ impl LinOp for BandedMatrix {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         product(y, self, *terms, false, Predicate::Always)
     }

@@ -20,6 +20,10 @@ impl LinOp for DoubleMatrix {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         self.high().apply(y, terms)
     }

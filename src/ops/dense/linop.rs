@@ -24,6 +24,10 @@ impl LinOp for Matrix {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         product(y, self, *terms, Use { transposed: false, absolute: false })
     }

@@ -60,6 +60,13 @@ pub trait LinOp {
         Ok(None)
     }
 
+    /// Whether a product with operands of the same layout and the same factor draws the same passes every time. What applies such
+    /// an operator again and again (multigrid, sweeps, polynomials) may then record what [`apply`](Self::apply) draws the first time, and draw that again
+    /// without calling it. False by default: forms of the library's own are such, and an operator made of one hands it on.
+    fn is_replayable(&self) -> bool {
+        false
+    }
+
     /// What a product `y = A x` ([`Combine::Replace`](super::Combine::Replace), a factor of the host's) comes to, for
     /// [`DeviceProfile::predict`](crate::profile::DeviceProfile::predict); `None` unless provided.
     fn workload(&self) -> Option<Workload> {

@@ -29,6 +29,10 @@ impl LinOp for ColumnStack {
         self.shape()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         product::product(y, self, usize::MAX, *terms, false)
     }

@@ -135,6 +135,10 @@ impl LinOp for Viscous<'_> {
         self.free.device()
     }
 
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
     fn shape(&self) -> Shape {
         Shape::new(self.free.len(), self.free.len())
     }

@@ -5,11 +5,12 @@ mod levels;
 use std::ops::Range;
 
 use super::coarsest;
-use super::cycle::{Cycle, Levels, Start, check_sweeps, cycle, omega};
+use super::cycle::{Cycle, Levels, Start, check_sweeps, omega, whole_cycle};
 use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
 use crate::host::{Csr, number};
+use crate::kernel::Replays;
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::{check_square, check_vectors};
 use crate::solve::drive::scales::times_power;
@@ -84,6 +85,7 @@ pub struct AggregationMultigrid<'a> {
     device: Device,
     hierarchy: Hierarchy,
     params: AggregationParams,
+    replays: Replays<Start>,
 }
 
 shown!(
@@ -152,7 +154,7 @@ impl<'a> AggregationMultigrid<'a> {
         let device = a.device().clone();
         let _scope = device.scope()?;
         let hierarchy = Hierarchy::new(&*a, pattern)?;
-        Ok(AggregationMultigrid { device: device.clone(), a, hierarchy, params })
+        Ok(AggregationMultigrid { device: device.clone(), a, hierarchy, params, replays: Replays::default() })
     }
 
     /// The levels, from the finest on.
@@ -219,6 +221,10 @@ impl Levels for AggregationMultigrid<'_> {
         &self.device
     }
 
+    fn replays(&self) -> Option<&Replays<Start>> {
+        self.a.is_replayable().then_some(&self.replays)
+    }
+
     fn count(&self) -> usize {
         self.hierarchy.levels.len()
     }
@@ -277,7 +283,7 @@ impl Smoother for AggregationMultigrid<'_> {
                 scaled
             }
         };
-        (0..sweeps).try_for_each(|_| cycle(self, self.params.cycle, 0, x, b, Start::After(0)))
+        (0..sweeps).try_for_each(|_| whole_cycle(self, self.params.cycle, x, b, Start::After(0)))
     }
 }
 
@@ -287,7 +293,7 @@ impl Preconditioner for AggregationMultigrid<'_> {
         check_vectors("AggregationMultigrid::apply", &*self.a, z, r)?;
         let _scope = self.device.scope()?;
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
-        cycle(self, self.params.cycle, 0, z, r, Start::Zero)
+        whole_cycle(self, self.params.cycle, z, r, Start::Zero)
     }
 }
 

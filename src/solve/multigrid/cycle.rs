@@ -4,6 +4,7 @@ use super::coarsest::PAIRS_IN_PLACE_OF_SOLVING;
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::kernel::Replays;
 
 /// How often a level turns to the next coarser one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum Cycle {
 }
 
 /// Where sweeps begin.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Start {
     /// With an `x` that is zero, and not looked at.
     Zero,
@@ -31,6 +32,9 @@ pub(super) trait Levels {
     type Kept;
 
     fn device(&self) -> &Device;
+
+    /// The cycles recorded so far; none where an operator is a user's, which may do something else every time.
+    fn replays(&self) -> Option<&Replays<Start>>;
 
     /// How many there are.
     fn count(&self) -> usize;
@@ -54,8 +58,24 @@ pub(super) trait Levels {
     fn sweep_twice(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<()>;
 }
 
+/// One cycle on all levels; `x` is replaced if it does not hold a start. Drawn as it was the first time, where that can be.
+pub(super) fn whole_cycle<L: Levels>(
+    levels: &L,
+    kind: Cycle,
+    x: &mut Vector,
+    b: &Vector,
+    start: Start,
+) -> Result<()> {
+    let (device, n) = (levels.device(), x.len());
+    let describe = |x: &mut Vector| cycle(levels, kind, 0, x, b, start);
+    match levels.replays() {
+        Some(replays) => replays.run(device, start, x, &[b], || Vector::uninit(device, n), describe),
+        None => describe(x),
+    }
+}
+
 /// One cycle on the levels from `depth` on; `x` is replaced if it does not hold a start.
-pub(super) fn cycle<L: Levels>(
+fn cycle<L: Levels>(
     levels: &L,
     kind: Cycle,
     depth: usize,

@@ -10,12 +10,13 @@ mod passes;
 pub use aggregation::{AggregationLevel, AggregationMultigrid, AggregationParams};
 pub use cycle::Cycle;
 
-use cycle::{Levels, Start, check_sweeps, cycle};
+use cycle::{Levels, Start, check_sweeps, whole_cycle};
 use hierarchy::Hierarchy;
 
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::kernel::Replays;
 use crate::shape::{Grid, Shape};
 use crate::solve::drive::check::check_vectors_of;
 use crate::solve::drive::scales::times_power;
@@ -83,6 +84,7 @@ impl Default for MultigridParams {
 pub struct Multigrid {
     hierarchy: Hierarchy,
     params: MultigridParams,
+    replays: Replays<Start>,
     device: Device,
 }
 
@@ -114,7 +116,7 @@ impl Multigrid {
         let device = a.device().clone();
         let _scope = device.scope()?;
         let hierarchy = Hierarchy::new(a)?;
-        Ok(Multigrid { hierarchy, params, device: device.clone() })
+        Ok(Multigrid { hierarchy, params, replays: Replays::default(), device: device.clone() })
     }
 
     /// The grids, from the finest on.
@@ -128,7 +130,7 @@ impl Multigrid {
     }
 
     fn cycle(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
-        cycle(self, self.params.cycle, 0, x, b, start)
+        whole_cycle(self, self.params.cycle, x, b, start)
     }
 
     /// The right-hand side in units of the operator as it is kept here.
@@ -148,6 +150,10 @@ impl Levels for Multigrid {
 
     fn device(&self) -> &Device {
         &self.device
+    }
+
+    fn replays(&self) -> Option<&Replays<Start>> {
+        Some(&self.replays)
     }
 
     fn count(&self) -> usize {

@@ -1,0 +1,3 @@
+//! Tests of what is private, on a device: they use all layers.
+
+mod recording;
