@@ -39,6 +39,11 @@ void breaks(bool broken, float why, Number v) {
     else if (broken) ends(why, leading(v));
 }
 
+// Ends the run before anything moves, where the value has left the range of floats: of sums that the method compares.
+void bounded(Number v) {
+    if (!within(v)) ends(OUT_OF_RANGE, leading(v));
+}
+
 // Ends the run at the end of this iteration, where it has come to a halt.
 void halts(bool halted, float why, Number v) {
     if (halted) ends(-why, leading(v));

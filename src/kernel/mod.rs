@@ -44,7 +44,8 @@ pub(crate) use draw::Draw;
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
 #[cfg(test)]
-pub(crate) use recording::{Captured, Recording, SlotId};
+pub(crate) use recording::SlotId;
+pub(crate) use recording::{Captured, Recording};
 pub(crate) use replays::Replays;
 pub(crate) use spec::{KernelSpec, StageSpec};
 pub(crate) use user::compile_now;

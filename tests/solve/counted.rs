@@ -156,8 +156,8 @@ fn an_iteration_of_conjugate_gradients_costs_what_its_plan_says() {
                         CgSchedule::Merged | CgSchedule::Fused => {
                             product(device, &stored) + reduction(b.extent()) + 1
                         }
-                        // Product; d.q; x and r, perhaps z; r.z; d.
-                        _ => product(device, &stored) + 2 * reduction(b.extent()) + 1 + u64::from(jacobi) + 1,
+                        // Product; d.q; x and r; r.z; d.
+                        _ => product(device, &stored) + 2 * reduction(b.extent()) + 2,
                     };
                     let label = format!("{name} {format:?} {schedule:?} jacobi {jacobi}");
                     if schedule == CgSchedule::Fused && can_be_inlined(device, &stored) {

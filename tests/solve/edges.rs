@@ -316,31 +316,3 @@ fn a_solve_writes_into_the_callers_texture() {
         assert_eq!(x.texture(), before);
     });
 }
-#[test]
-fn zz_debug() {
-    on_both(|dev| {
-        use texla::solve::*;
-        let a = texla::BandedMatrix::poisson_2d(dev, 8, 1).unwrap();
-        let b = Vector::from_slice(dev, &[1.0, 2.0, 3.0, -1.0, 0.5, 0.7, 2.0, 1.0]).unwrap();
-        for s in [CgSchedule::Merged, CgSchedule::Listing] {
-            let mut x = Vector::zeros(dev, 8).unwrap();
-            let p = CgParams::default().with_schedule(s).with_stop(Stop::relative(1e-6).check_every(1));
-            let r = ConjugateGradient::new(&a, p).unwrap().solve(&mut x, &b).unwrap();
-            eprintln!("{s:?} {:?} {:?}", r.history, r.replacements);
-        }
-    });
-}
-#[test]
-fn zz_debug2() {
-    on_both(|dev| {
-        use texla::solve::*;
-        let a = texla::BandedMatrix::poisson_2d(dev, 8, 1).unwrap();
-        let b = Vector::from_slice(dev, &[1.0, 2.0, 3.0, -1.0, 0.5, 0.7, 2.0, 1.0]).unwrap();
-        for s in [1, 2] {
-            let mut x = Vector::zeros(dev, 8).unwrap();
-            let p = BiCgStabParams::default().with_ell(s).with_stop(Stop::relative(1e-6).check_every(1));
-            let r = BiCgStab::new(&a, p).unwrap().solve(&mut x, &b).unwrap();
-            eprintln!("Bi {s:?} {:?} {:?}", r.history, r.replacements);
-        }
-    });
-}

@@ -32,6 +32,12 @@ pub trait Preconditioner {
         false
     }
 
+    /// Whether [`apply`](Self::apply) draws the same passes every time, for operands of the same layout: solvers may then draw again what it
+    /// drew the first time, without calling it.
+    fn is_replayable(&self) -> bool {
+        false
+    }
+
     /// Why `M` is not symmetric and positive definite, where it knows that it is not ("has the diagonal entry -1 at 3"): methods that
     /// need it to be refuse it with that.
     fn indefinite(&self) -> Option<String> {

@@ -5,6 +5,7 @@
 //! the report, draw-buffer limits, products that are computed where they are read, updates that may wait, arithmetic in floats or in
 //! pairs of them, and what all of that costs.
 
+mod arrangement;
 mod expr;
 mod run;
 mod step;
@@ -14,6 +15,8 @@ mod wide;
 
 pub use expr::{Dot, M, Number, Operand, Register, Update};
 pub(in crate::solve) use run::Running;
+
+use arrangement::Iterations;
 
 use std::fmt::Write as _;
 
@@ -135,7 +138,7 @@ pub(in crate::solve) struct Options {
 }
 
 /// An update of the iterate that has been left to the next one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Owed {
     factor: Number,
     along: Register,
@@ -163,6 +166,7 @@ pub(in crate::solve) struct Store {
     versions: u64,
     /// What it comes to, where nothing is drawn.
     counted: Option<Workload>,
+    iterations: Iterations,
 }
 
 /// By how much the operator's products are larger than for a matrix of about 1, of pairs. That is stored at 2^-20 to 2^60, and what
@@ -188,6 +192,7 @@ impl Store {
             lift: 1.0,
             versions: 0,
             counted: None,
+            iterations: Iterations::default(),
         };
         // The iterate and its residual.
         for of_rows in [false, true] {

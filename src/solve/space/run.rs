@@ -68,7 +68,7 @@ impl<R: Recipe> Method for Running<'_, R> {
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
         self.in_space(at, |recipe, space| {
             space.begins(false);
-            recipe.iterate(space)
+            space.iterated(recipe)
         })
     }
 

@@ -189,7 +189,7 @@ impl Parser<'_> {
             "abs" => "magnitude",
             "max" => "larger",
             "min" => "smaller",
-            "meets" | "will_meet" | "breaks" | "halts" | "cosine" => {
+            "meets" | "will_meet" | "bounded" | "breaks" | "halts" | "cosine" => {
                 // The last of them is a number of the method's, or the only one; all of a cosine.
                 let first = if name == "cosine" { 0 } else { arguments.len().saturating_sub(1) };
                 arguments.iter_mut().skip(first).for_each(|last| *last = format!("number({last})"));

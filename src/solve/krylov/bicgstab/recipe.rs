@@ -47,6 +47,7 @@ impl Half {
         space.product(*v, *mp)?;
         let text = "
             meets(rr);
+            bounded(along); bounded(hr); bounded(vv);
             float along_r = cosine(hr, hh, rr);
             breaks(abs(along_r) <= 9.5367431640625e-7, SHADOW, along_r);
             float along_v = cosine(along, hh, vv);
@@ -132,6 +133,7 @@ impl Two {
         // u0 = s - β p, u1 = t - β v
         let turned = "
             settled = ss <= 9.094947017729282e-13 * square_of_r ? 1.0 : 0.0;
+            bounded(ht); bounded(tt);
             float along_t = cosine(ht, hh, tt);
             if (settled == 0.0) { breaks(abs(along_t) <= 9.5367431640625e-7, SHADOW, along_t); }
             quotient = settled == 0.0 ? ht / hv : 0.0;
@@ -142,6 +144,7 @@ impl Two {
         space.precondition(*mu, *u1)?;
         space.product(*u2, *mu)?;
         let second = "
+            bounded(hu2); bounded(uu);
             float along_u2 = cosine(hu2, hh, uu);
             if (settled == 0.0) { breaks(abs(along_u2) <= 9.5367431640625e-7, SHADOW_DIRECTION, along_u2); }
             alpha2 = settled == 0.0 ? hv / hu2 : 0.0;

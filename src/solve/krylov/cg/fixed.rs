@@ -132,7 +132,7 @@ impl ConjugateGradient<'_> {
         recipe.begin(&mut space, false)?;
         for left in (0..iterations).rev() {
             space.begins(left == 0);
-            recipe.iterate(&mut space)?;
+            space.iterated(&mut recipe)?;
         }
         space.settle()?;
         let Iterate { x, y, .. } = at;
