@@ -102,6 +102,9 @@ HEAD {
         CHECKS
     }
     bool moves = flag <= RUNNING;
+    if (!moves) {
+        FROZEN
+    }
     if (runs && !moves) done = last.y;
     vec4 report = vec4(flag, done, square_of_r, broke);
     WRITES

@@ -75,26 +75,6 @@ impl dyn Preconditioner + '_ {
     pub(in crate::solve) fn is_dear(&self) -> bool {
         !self.is_identity() && self.diagonal().is_none()
     }
-
-    /// Room for what becomes of a vector like this, unless that is the vector itself.
-    pub(in crate::solve) fn room(&self, like: &Vector) -> Result<Option<Vector>> {
-        if self.is_identity() { Ok(None) } else { Vector::uninit(like.device(), like.len()).map(Some) }
-    }
-
-    /// `M r`: in `z`, or `r` itself where there is no room.
-    pub(in crate::solve) fn preconditioned<'z>(
-        &self,
-        z: &'z mut Option<Vector>,
-        r: &'z Vector,
-    ) -> Result<&'z Vector> {
-        match z {
-            None => Ok(r),
-            Some(z) => {
-                self.precondition(z, r)?;
-                Ok(z)
-            }
-        }
-    }
 }
 
 /// No preconditioner: `z = r`.

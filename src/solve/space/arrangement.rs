@@ -49,7 +49,8 @@ fn raw(operand: &impl Operand) -> TextureName {
 impl Space<'_, '_> {
     /// An iteration, drawn as it was before where it can be.
     pub(in crate::solve) fn iterated<R: Recipe>(&mut self, recipe: &mut R) -> Result<()> {
-        let can = !self.own.wide
+        let can = recipe.repeats()
+            && !self.own.wide
             && self.at.a.is_replayable()
             && (!self.is_dear() || self.m.is_replayable())
             && self.own.iterations.refused < TRIED;

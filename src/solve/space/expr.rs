@@ -50,6 +50,8 @@ pub struct Update {
     pub(super) terms: SmallVec<[Term; 4]>,
     /// The register stays what it is once the iterates are frozen; else it is anything then.
     pub(super) stays: bool,
+    /// It is moved once iterates are frozen, too.
+    pub(super) always: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +65,8 @@ pub(super) enum Base {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
     pub minus: bool,
-    pub factor: Number,
+    /// None is 1.
+    pub factor: Option<Number>,
     pub operand: Operand,
 }
 
@@ -93,23 +96,29 @@ impl Register {
         self.from(Base::Itself).minus(factor, operand)
     }
 
+    /// `self = self + operand`, also once iterates are frozen.
+    pub(in crate::solve) fn adds(self, operand: impl Into<Operand>) -> Update {
+        let update = self.from(Base::Itself).with(false, None, operand.into());
+        Update { always: true, ..update }
+    }
+
     fn from(self, base: Base) -> Update {
-        Update { target: self, base, terms: SmallVec::new(), stays: false }
+        Update { target: self, base, terms: SmallVec::new(), stays: false, always: false }
     }
 }
 
 impl Update {
     /// `+ factor operand`
     pub fn plus(self, factor: Number, operand: impl Into<Operand>) -> Self {
-        self.with(false, factor, operand.into())
+        self.with(false, Some(factor), operand.into())
     }
 
     /// `- factor operand`
     pub fn minus(self, factor: Number, operand: impl Into<Operand>) -> Self {
-        self.with(true, factor, operand.into())
+        self.with(true, Some(factor), operand.into())
     }
 
-    fn with(mut self, minus: bool, factor: Number, operand: Operand) -> Self {
+    fn with(mut self, minus: bool, factor: Option<Number>, operand: Operand) -> Self {
         self.terms.push(Term { minus, factor, operand });
         self
     }

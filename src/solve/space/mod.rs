@@ -15,6 +15,7 @@ mod wide;
 
 pub use expr::{Dot, M, Number, Operand, Register, Update};
 pub(in crate::solve) use run::Running;
+pub(in crate::solve) use step::Besides;
 
 use arrangement::Iterations;
 
@@ -62,6 +63,17 @@ pub trait Recipe: Sized {
 
     /// One iteration, without a readback. *Errors*: those of the statements.
     fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()>;
+
+    /// Does what iterations have left to the next one, once a run has ended. *Errors*: those of the statements.
+    fn finish(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
+        let _ = s;
+        Ok(())
+    }
+
+    /// Whether iterations that are alike to the space are the same passes: of a recipe without counters of its own.
+    fn repeats(&self) -> bool {
+        true
+    }
 
     /// Whether the residual that an iteration reports, unless it freezes, is that of before its update.
     fn tests_before(&self) -> bool {
@@ -352,7 +364,7 @@ impl<'s, 'a> Space<'s, 'a> {
     /// Its residual by the recurrence.
     pub const R: Register = Register(1);
 
-    fn device(&self) -> Device {
+    pub(in crate::solve) fn device(&self) -> Device {
         self.at.a.device().clone()
     }
 
@@ -587,6 +599,55 @@ impl<'s, 'a> Space<'s, 'a> {
         }
         self.put(z, next)?;
         done
+    }
+
+    /// `r = r - A p`, in 32 bits. *Errors*: those of the operator.
+    pub(in crate::solve) fn subtract_product(&mut self, r: Register, p: Register) -> Result<()> {
+        if self.root(p.into())?.1 {
+            self.materialise(p)?;
+        }
+        let (Root::Vector(of), false) = self.root(p.into())? else {
+            return Err(Error::Internal { place: "Space::product", detail: "a product of what is not written" });
+        };
+        let mut next = Vector::uninit(&self.device(), self.len_of(r)?)?;
+        let (Source { high: from, .. }, Source { high: x, .. }) = (self.source(r)?, self.source(of)?);
+        ops::product(&mut next, Combine::SubtractFrom(from), self.matrix_scale(), self.at.a, x)?;
+        if r != Self::R {
+            return self.load(r, next);
+        }
+        *self.at.r.back_mut() = next;
+        self.written(r)
+    }
+
+    /// The vector that a register is read from, in 32 bits.
+    pub(in crate::solve) fn vector(&mut self, v: Register) -> Result<&Vector> {
+        if self.root(v.into())?.1 {
+            self.materialise(v)?;
+        }
+        match self.root(v.into())? {
+            (Root::Vector(of), false) => Ok(self.source(of)?.high),
+            _ => Err(Error::Internal { place: "Space", detail: "a vector of what is not written" }),
+        }
+    }
+
+    /// The vector of a register, to be changed.
+    pub(in crate::solve) fn vector_mut(&mut self, v: Register) -> Result<&mut Vector> {
+        self.own.changed(v)?;
+        match &mut self.own.place_mut(v)?.front {
+            Some(Stored { high, .. }) => Ok(high),
+            None => Err(Error::Internal { place: "Space", detail: "a register is changed before it is written" }),
+        }
+    }
+
+    /// The texel that a number is in.
+    pub(in crate::solve) fn texel(&self, number: Number) -> Result<&Scalar> {
+        let group = self.own.groups.get(number.group).map(|group| group.texel.front());
+        group.ok_or(Error::Internal { place: "Space", detail: "a number of another space" })
+    }
+
+    /// The report after the last step.
+    pub(in crate::solve) fn report(&self) -> &Scalar {
+        self.own.report()
     }
 
     /// Registers change places: each takes what the next one holds, the last one what the first held.

@@ -73,7 +73,10 @@ impl<R: Recipe> Method for Running<'_, R> {
     }
 
     fn finish(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        self.in_space(at, |_, space| space.settle())
+        self.in_space(at, |recipe, space| {
+            space.settle()?;
+            recipe.finish(space)
+        })
     }
 
     fn dear(&self) -> bool {

@@ -6,7 +6,7 @@ use super::wide::translated;
 use super::{Dot, Space};
 use crate::error::Result;
 use crate::gl::glsl;
-use crate::kernel::{Draw, Operand as _};
+use crate::kernel::{Draw, Operand as _, View};
 use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
 
@@ -53,6 +53,15 @@ fn distinct(dots: &[(&'static str, Dot)]) -> (Vec<Dot>, Vec<usize>) {
     (sums, places)
 }
 
+/// What a scalar step reads besides sums and numbers, and what it does where nothing moves any more.
+#[derive(Default)]
+pub(in crate::solve) struct Besides<'v> {
+    pub inputs: &'v [(&'static str, View<'v>)],
+    pub ints: &'v [(&'static str, i32)],
+    /// Statements in place of the others, whose numbers count although iterates are frozen.
+    pub frozen: &'static str,
+}
+
 impl Space<'_, '_> {
     /// Up to four inner products in one reduction, of pairs in two, and the scalar step that `text` says: GLSL statements that
     /// assign numbers.
@@ -61,6 +70,16 @@ impl Space<'_, '_> {
     /// `counts()`, `meets(r.r)` and `will_meet(r.r)` of `glsl/solve/step.frag`. A sum or number out of the range of floats ends the
     /// run. *Errors*: those of drawing.
     pub fn numbers<const N: usize>(&mut self, dots: [(&'static str, Dot); N], text: &str) -> Result<()> {
+        self.numbers_besides(dots, text, Besides::default())
+    }
+
+    /// The same with something besides.
+    pub(in crate::solve) fn numbers_besides<const N: usize>(
+        &mut self,
+        dots: [(&'static str, Dot); N],
+        text: &str,
+        besides: Besides<'_>,
+    ) -> Result<()> {
         let resolved: Vec<(&'static str, Dot)> =
             dots.iter().map(|(name, dot)| Ok((*name, self.traced(*dot)?))).collect::<Result<_>>()?;
         let (sums, places) = distinct(&resolved);
@@ -112,7 +131,7 @@ impl Space<'_, '_> {
             true => String::new(),
             false => format!("vec4 total = total_of_dots(); {before}{unpacked}"),
         };
-        let mut numbers = String::new();
+        let (mut numbers, mut frozen) = (String::new(), String::new());
         let report = "next_report = report;".to_owned();
         let mut outputs = vec![("next_report".to_owned(), report, self.own.report.back().view())];
         for (k, is_written) in &reads {
@@ -125,13 +144,21 @@ impl Space<'_, '_> {
                 continue;
             }
             let parts = group.names.join(", ");
-            let channels = group.names.len() * if wide { 2 } else { 1 };
-            let rest = match (4 - channels, group.gates) {
+            let taken = group.names.len() * if wide { 2 } else { 1 };
+            let rest = match (4 - taken, group.gates) {
                 (0, _) => String::new(),
                 (rest, gates) => ", 0.0".repeat(rest - 1) + if gates { ", 1.0" } else { ", 0.0" },
             };
-            let before = if group.gates { format!("vec4(n{k}_was.xyz, 0.0)") } else { format!("n{k}_was") };
-            let next = format!("n{k}_next = moves ? vec4({parts}{rest}) : {before};");
+            let next = match (group.gates, besides.frozen) {
+                (true, _) => format!("n{k}_next = moves ? vec4({parts}{rest}) : vec4(n{k}_was.xyz, 0.0);"),
+                (false, "") => format!("n{k}_next = moves ? vec4({parts}{rest}) : n{k}_was;"),
+                (false, _) => format!("n{k}_next = vec4({parts}{rest});"),
+            };
+            if !besides.frozen.is_empty() {
+                for (place, name) in group.names.iter().enumerate() {
+                    let _ = write!(frozen, "{name} = n{k}_was.{}; ", channels(place, wide));
+                }
+            }
             outputs.push((format!("n{k}_next"), next, group.texel.back().view()));
         }
         let unit = self.own.finds_unit && (text.contains("meets(") || text.contains("will_meet("));
@@ -139,6 +166,7 @@ impl Space<'_, '_> {
             let next = "next_bounds = vec4(threshold, ceiling, limit, 0.0);".to_owned();
             outputs.push(("next_bounds".to_owned(), next, self.own.bounds.back().view()));
         }
+        frozen.push_str(besides.frozen);
         let device = self.device();
         let most = (device.gl().caps.borrow().max_draw_buffers as usize).max(1);
         for outputs in outputs.chunks(most) {
@@ -162,6 +190,7 @@ impl Space<'_, '_> {
                 .written("NUMBERS", numbers.as_str())
                 .written("STATEMENTS", text.as_str())
                 .written("CHECKS", checks.as_str())
+                .written("FROZEN", frozen.as_str())
                 .written("WRITES", writes);
             let mut left = partials.iter().flatten();
             draw = match left.next() {
@@ -177,6 +206,8 @@ impl Space<'_, '_> {
                 let Some(group) = self.own.groups.get(*k) else { continue };
                 draw = draw.input(("n", *k), group.texel.front().view());
             }
+            draw = besides.inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
+            draw = besides.ints.iter().fold(draw, |draw, (name, value)| draw.param(name, *value));
             draw.targets(outputs.iter().map(|(_, _, view)| *view)).run()?;
         }
         self.own.report.swap();

@@ -16,7 +16,7 @@ impl Space<'_, '_> {
     }
 
     /// Sums of products, no more than one reduction has room for, but for the last window. `None` where nothing is drawn.
-    pub(super) fn sums(&mut self, dots: &[Dot]) -> Result<Option<Partial>> {
+    pub(in crate::solve) fn sums(&mut self, dots: &[Dot]) -> Result<Option<Partial>> {
         let mut reads = Reads::default();
         let mut terms = Vec::new();
         for Dot(a, b) in dots {

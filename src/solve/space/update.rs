@@ -127,12 +127,12 @@ impl<'a> Space<'_, 'a> {
 
     /// `target = operand`, written.
     pub(super) fn update_as(&mut self, target: Register, operand: super::Operand) -> Result<()> {
-        self.pass(&[Update { target, base: Base::Of(operand), terms: Default::default(), stays: false }], None)
+        self.pass(&[Update { target, base: Base::Of(operand), terms: Default::default(), stays: false, always: false }], None)
     }
 
     /// Whether an update of the iterate may be left to the next iteration: along one direction that has a vector of its own.
     fn may_wait(&self, update: &Update) -> Result<Option<Owed>> {
-        let [Term { minus: false, factor, operand }] = update.terms.as_slice() else { return Ok(None) };
+        let [Term { minus: false, factor: Some(factor), operand }] = update.terms.as_slice() else { return Ok(None) };
         let own = self.own.place_of(operand.register)?.meaning == Meaning::Own;
         let gates = self.own.groups.get(factor.group).is_some_and(|group| group.gates);
         let can = self.own.options.defers && !self.own.last && own && gates && !operand.weighted;
@@ -205,12 +205,16 @@ impl<'a> Space<'_, 'a> {
             };
             let mut text = format!("{{ Texel next = {base}; ");
             for Term { minus, factor, operand } in &update.terms {
-                let mut by = written.factor(*factor, wide);
+                let mut by = factor.map_or("number(1.0)".to_owned(), |factor| written.factor(factor, wide));
                 if *minus {
                     by = format!("negative({by})");
                 }
                 let along = self.operand(&mut written.reads, *operand, &assigned)?;
                 let _ = match update.target == Self::X {
+                    // Where there may be anything, nothing times that is nothing.
+                    false if update.base == Base::Nothing => {
+                        write!(text, "if (leading({by}) != 0.0) next = moved(next, {by}, {along}); ")
+                    }
                     true => write!(text, "next = moved_by(next, x_scale, {by}, {along}); "),
                     false => write!(text, "next = moved(next, {by}, {along}); "),
                 };
@@ -245,7 +249,8 @@ impl<'a> Space<'_, 'a> {
         // Iterates that are frozen stay: coefficients of this iteration tell, or the report.
         let fresh = |k: &usize| self.own.groups.get(*k).is_some_and(|group| group.written && group.gates);
         let gates: Vec<String> = written.groups.iter().filter(|k| fresh(k)).map(|k| format!("g{k}.w != 0.0")).collect();
-        let by_report = gates.is_empty() && !written.moved.is_empty();
+        let always = updates.iter().all(|update| update.always);
+        let by_report = gates.is_empty() && !written.moved.is_empty() && !always;
         let moves = match (by_report, gates.is_empty()) {
             (true, _) => "frozen.x <= 0.0".to_owned(),
             (_, true) => "true".to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::data::{ColumnStack, Scalar, Vector};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gl::{Format, glsl};
 use crate::kernel::{Draw, Operand, PingPong, PooledTexture, View};
 use crate::ops::reduce::Partial;
@@ -53,11 +53,15 @@ impl Basis {
         &mut self,
         j: usize,
         [first, second]: [&Vector; 2],
-        left: &Partial,
+        left: Option<&Partial>,
         (report, state): (&Scalar, &Scalar),
     ) -> Result<()> {
         let device = self.vectors.device();
-        let draw = left.left_to(Draw::new(device, glsl!("solve/gmres_column.frag")));
+        let draw = Draw::new(device, glsl!("solve/gmres_column.frag"));
+        let draw = match left {
+            Some(left) => left.left_to(draw),
+            None => return Err(Error::Internal { place: "GMRES", detail: "no sum" }),
+        };
         let draw = draw.input("last", report.view()).input("state", state.view());
         let draw = draw.input("first", first.view()).input("second", second.view());
         self.told(draw).param("j", int(j)).target(whole(self.factor.back())).run()?;
@@ -65,10 +69,9 @@ impl Basis {
         Ok(())
     }
 
-    /// What follows from that: the report and the state, to be told the bounds.
-    pub fn step<'a>(&'a self, j: usize, (report, state): (&'a Scalar, &'a Scalar)) -> Draw<'a> {
-        let draw = Draw::new(self.vectors.device(), glsl!("solve/gmres_step.frag"));
-        self.told(draw.input("last", report.view()).input("state", state.view())).param("j", int(j))
+    /// The triangle and its rotations.
+    pub fn factor(&self) -> View<'_> {
+        whole(self.factor.front())
     }
 
     /// The coefficients of the least residual, of the columns that count; no more than so many.
@@ -81,7 +84,7 @@ impl Basis {
     }
 
     fn told<'a>(&'a self, draw: Draw<'a>) -> Draw<'a> {
-        draw.input("factor", whole(self.factor.front())).param("restart", int(self.restart()))
+        draw.input("factor", self.factor()).param("restart", int(self.restart()))
     }
 }
 

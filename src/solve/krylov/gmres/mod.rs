@@ -1,23 +1,20 @@
 //! GMRES for systems that are not symmetric.
 
 mod basis;
+mod recipe;
 
 use basis::Basis;
+use recipe::Cycles;
 
-use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
-use crate::gl::glsl;
-use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Combine, Windows};
+use crate::ops::Windows;
+use crate::solve::drive::Limits;
 use crate::solve::drive::check::check_square;
-use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
-use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::drive::state::{Bounds, Flag, Report};
-use crate::solve::drive::{After, Limits, Method, SPELL};
 use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::{Identity, Preconditioner};
+use crate::solve::precondition::Identity;
+use crate::solve::space::{Options, Running, Store};
 
 /// Parameters of [`Gmres`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,195 +142,20 @@ impl<'a> Gmres<'a> {
         /// is a breakdown, where a singular matrix leads no further: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Gmres::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at)).await
+            front::solve("Gmres::solve", (&*solver.a, x, b), limits, observe, async |at| {
+                let unknowns = at.b.len();
+                Running::new(&*solver.m, false, at, move |_| {
+                    let (params, device) = (&solver.params, solver.a.device());
+                    let mut store = Store::new(device, params.windows, false, Options::default())?;
+                    let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);
+                    let restart = params.restart.min(unknowns).min(most).max(1);
+                    let basis = || Basis::new(device, unknowns, restart);
+                    let mapped = if params.flexible && !solver.m.is_identity() { Some(basis()?) } else { None };
+                    let recipe = Cycles::new(&mut store, unknowns, basis()?, mapped)?;
+                    Ok((store, recipe))
+                })
+            })
+            .await
         }
-    }
-}
-
-/// The vectors of a solve.
-struct Run<'a> {
-    m: &'a dyn Preconditioner,
-    /// Those of the cycle, and of a flexible one what the preconditioner has made of them.
-    basis: Basis,
-    mapped: Option<Basis>,
-    /// Vectors of the cycle so far.
-    done: usize,
-    v: Vector,
-    z: Option<Vector>,
-    reducer: Reducer,
-    state: PingPong<Scalar>,
-    report: PingPong<Scalar>,
-    bounds: Bounds,
-}
-
-/// What a cycle has to leave of the square of the residual: more than that is a halt. By a thousandth of the norm each, all
-/// iterations that a solve has by default would halve it.
-const LEAST_GAIN: f32 = 0.998;
-
-impl<'a> Run<'a> {
-    fn new(solver: &'a Gmres<'_>, at: &Iterate<'_>) -> Result<Self> {
-        let (m, params) = (&*solver.m, &solver.params);
-        let (device, n) = (at.a.device(), at.b.len());
-        let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
-        let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);
-        let restart = params.restart.min(n).min(most).max(1);
-        let mapped = params.flexible && !m.is_identity();
-        Ok(Run {
-            m,
-            basis: Basis::new(device, n, restart)?,
-            mapped: if mapped { Some(Basis::new(device, n, restart)?) } else { None },
-            done: 0,
-            v: Vector::uninit(device, n)?,
-            z: m.room(&at.x.high)?,
-            reducer: Reducer::new(device, params.windows),
-            state: pair()?,
-            report: pair()?,
-            bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
-        })
-    }
-
-    /// A cycle begins with the residual at hand.
-    fn begin(&mut self, r: &Vector, is_fresh: bool) -> Result<()> {
-        let Bounds { threshold, ceiling, limit } = self.bounds;
-        let sums = self.reducer.sum(Dots::Residual, &[r, r])?;
-        sums.left_to(Draw::new(&self.reducer.device, glsl!("solve/gmres_begin.frag")))
-            .define("FRESH", is_fresh)
-            .input("last", self.report.front().view())
-            .input_if("state", Some(self.state.front().view()).filter(|_| !is_fresh))
-            .param("threshold", threshold)
-            .param("ceiling", ceiling)
-            .param("limit", limit as f32)
-            .param("least_gain", LEAST_GAIN)
-            .target(self.report.back().view())
-            .target(self.state.back().view())
-            .run()?;
-        self.report.swap();
-        self.state.swap();
-        self.done = 0;
-        self.next(r)
-    }
-
-    /// The next vector of the basis, of what is to become one by its norm.
-    fn next(&mut self, w: &Vector) -> Result<()> {
-        Draw::new(&self.reducer.device, glsl!("solve/gmres_next.frag"))
-            .input("w", w.view())
-            .input("state", self.state.front().view())
-            .target(self.v.view())
-            .run()?;
-        self.basis.set(self.done, &self.v)
-    }
-
-    /// Adds what the cycle has found to `y`; and takes what that is mapped to off the residual, if there is to be another cycle.
-    fn gather(&mut self, at: &mut Iterate<'_>, goes_on: bool) -> Result<()> {
-        let count = std::mem::take(&mut self.done);
-        if count == 0 {
-            return Ok(());
-        }
-        let coefficients = self.basis.solve(self.state.front(), count)?;
-        // y = y + M V R⁻¹ g
-        let mut sum = Vector::uninit(at.a.device(), at.b.len())?;
-        let mapped = self.mapped.as_ref().unwrap_or(&self.basis);
-        mapped.product(&mut sum, Combine::Replace, &coefficients)?;
-        let applied = self.mapped.is_some() || self.m.is_identity();
-        let update = if applied { &sum } else { self.m.preconditioned(&mut self.z, &sum)? };
-        // By a factor that may leave the range, as the solution then does.
-        Draw::new(at.a.device(), glsl!("solve/gmres_gather.frag"))
-            .input("y", at.y.front().view())
-            .input("update", update.view())
-            .param("factor", at.x_scale())
-            .target(at.y.back().view())
-            .run()?;
-        at.y.swap();
-        if goes_on {
-            let (r, next) = at.r.split();
-            ops::product(next, Combine::SubtractFrom(r), at.matrix_scale, at.a, update)?;
-            at.r.swap();
-        }
-        Ok(())
-    }
-}
-
-impl Method for Run<'_> {
-    const NAME: &'static str = "GMRES";
-
-    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, _: bool) -> Result<()> {
-        self.bounds = bounds;
-        let report = [0.0, iterations as f32, 0.0, 0.0];
-        *self.report.front_mut() = Scalar::from_texel(&self.reducer.device, report)?;
-        self.begin(at.r.front(), true)
-    }
-
-    fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        // w = A M v
-        let mut w = Vector::uninit(at.a.device(), at.b.len())?;
-        let z = self.m.preconditioned(&mut self.z, &self.v)?;
-        ops::product(&mut w, Combine::Replace, at.matrix_scale, at.a, z)?;
-        if let Some(mapped) = &mut self.mapped {
-            mapped.set(self.done, z)?;
-        }
-        // h = Vᵀ w, w = w - V h, twice
-        let (j, count) = (self.done, self.done + 1);
-        let [first, second] = [(); 2].map(|()| self.basis.take_out(&mut w, count));
-        let sums = self.reducer.sum(Dots::Residual, &[&w, &w])?;
-        let (report, state) = (self.report.front(), self.state.front());
-        self.basis.column(j, [&first?, &second?], &sums, (report, state))?;
-        let Bounds { threshold, limit, .. } = self.bounds;
-        self.basis
-            .step(j, (report, state))
-            .param("threshold", threshold)
-            .param("limit", limit as f32)
-            .target(self.report.back().view())
-            .target(self.state.back().view())
-            .run()?;
-        self.report.swap();
-        self.state.swap();
-        self.done = count;
-        if count < self.basis.restart() {
-            return self.next(&w);
-        }
-        self.gather(at, true)?;
-        self.begin(at.r.front(), false)
-    }
-
-    fn finish(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        self.gather(at, false)
-    }
-
-    fn report(&self) -> &Scalar {
-        self.report.front()
-    }
-
-    fn dear(&self) -> bool {
-        self.m.is_dear()
-    }
-
-    fn loses_what_it_has(&self) -> bool {
-        true
-    }
-
-    /// Whole cycles.
-    fn spell(&self, is_double: bool) -> Option<usize> {
-        (is_double && !self.dear()).then(|| SPELL.next_multiple_of(self.basis.restart()))
-    }
-
-    fn after(&mut self, last: &Report) -> After {
-        let (quantity, expected) = match last.flag {
-            Flag::Curvature => (
-                "|AMv|",
-                "more than 0: the matrix or the preconditioner is singular, or what they make of v lies below the range of \
-                 floats",
-            ),
-            // No cycle is longer than there are unknowns.
-            Flag::Stalled if self.basis.restart() < self.v.len() => (
-                "|r| by that of a cycle before",
-                "less than 0.999: longer cycles or another preconditioner may lead on",
-            ),
-            Flag::Stalled => (
-                "|r| by that of a cycle before",
-                "less than 0.999: the matrix is singular or nearly so, and another preconditioner may lead on",
-            ),
-            _ => return After::Judge,
-        };
-        After::UnlessProgress(last.broken(quantity, expected))
     }
 }
