@@ -1,6 +1,7 @@
 //! Which textures hold what: by that an iteration is recorded once for each of the few arrangements that take turns, and replayed.
 
-use super::{Meaning, Owed, Place, Recipe, Register, Space, Stored};
+use super::places::{Meaning, Owed, Place, Stored};
+use super::{Recipe, Register, Space};
 use crate::data::Scalar;
 use crate::error::Result;
 use crate::gl::TextureName;

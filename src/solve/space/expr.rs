@@ -103,11 +103,15 @@ impl Register {
     }
 
     fn from(self, base: Base) -> Update {
-        Update { target: self, base, terms: SmallVec::new(), stays: false, always: false }
+        Update::new(self, base)
     }
 }
 
 impl Update {
+    pub(super) fn new(target: Register, base: Base) -> Self {
+        Update { target, base, terms: SmallVec::new(), stays: false, always: false }
+    }
+
     /// `+ factor operand`
     pub fn plus(self, factor: Number, operand: impl Into<Operand>) -> Self {
         self.with(false, Some(factor), operand.into())

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::places::Group;
 use super::wide::translated;
 use super::{Dot, Space};
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand as _, View};
+use crate::ops::reduce::Partial;
 use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
 
@@ -62,6 +64,38 @@ pub(in crate::solve) struct Besides<'v> {
     pub frozen: &'static str,
 }
 
+/// The signature of a kernel with these outputs, and the end of its body.
+fn signature(outputs: &[Output<'_>]) -> (String, String) {
+    if let [Output { name, assigned, .. }] = outputs {
+        return ("vec4 kernel(ivec2 p)".to_owned(), format!("vec4 {name}; {assigned} return {name};"));
+    }
+    let names: String = outputs.iter().map(|output| format!(", out vec4 {}", output.name)).collect();
+    let writes: Vec<&str> = outputs.iter().map(|output| output.assigned.as_str()).collect();
+    (format!("void kernel(ivec2 p{names})"), writes.join(" "))
+}
+
+/// A scalar step as it is put together.
+struct Step<'t> {
+    names: Vec<&'static str>,
+    sums: Vec<Dot>,
+    /// Which of the sums each name is.
+    places: Vec<usize>,
+    /// Groups whose numbers it knows, and whether it assigns any of them.
+    groups: Vec<(usize, bool)>,
+    text: &'t str,
+    /// The first of an iteration.
+    begins: bool,
+    /// Finds what the threshold is relative to.
+    finds_unit: bool,
+}
+
+/// What a step writes: the output's name, the statement that assigns it, and the texel.
+struct Output<'v> {
+    name: String,
+    assigned: String,
+    view: View<'v>,
+}
+
 impl Space<'_, '_> {
     /// Up to four inner products in one reduction, of pairs in two, and the scalar step that `text` says: GLSL statements that
     /// assign numbers.
@@ -80,148 +114,191 @@ impl Space<'_, '_> {
         text: &str,
         besides: Besides<'_>,
     ) -> Result<()> {
-        let resolved: Vec<(&'static str, Dot)> =
+        let traced: Vec<(&'static str, Dot)> =
             dots.iter().map(|(name, dot)| Ok((*name, self.traced(*dot)?))).collect::<Result<_>>()?;
-        let (sums, places) = distinct(&resolved);
+        let (sums, places) = distinct(&traced);
         let room = self.sums_at_once();
         let mut partials = Vec::new();
         for chunk in sums.chunks(room) {
             partials.push(self.sums(chunk)?);
         }
-        let wide = self.own.wide;
-        let mut reads: Vec<(usize, bool)> = Vec::new();
-        let mut checks = String::new();
-        for (name, _) in &dots {
-            let _ = write!(checks, "if (!within({name})) ends(OUT_OF_RANGE, leading({name})); ");
-        }
-        for (k, group) in self.own.groups.iter().enumerate() {
-            let found: Vec<_> = group.names.iter().map(|name| mentions(text, name)).collect();
-            if found.iter().any(|(read, _)| *read) {
-                reads.push((k, found.iter().any(|(_, assigned)| *assigned)));
-            }
-            for (name, _) in group.names.iter().zip(&found).filter(|(_, (_, assigned))| *assigned) {
-                let _ = write!(checks, "if (!within({name})) ends(OUT_OF_RANGE, leading({name})); ");
-            }
-        }
         let begins = std::mem::take(&mut self.own.begins);
         if begins {
             self.own.groups.iter_mut().for_each(|group| group.written = false);
         }
-        if let Some(counted) = self.own.counted {
-            let left = sums.len().div_ceil(room) * 64;
-            let outputs = 1 + reads.iter().filter(|(_, writes)| *writes).count();
-            let step = Workload::pass(Extent::new(1, 1), outputs, Fetches::default().with_adjacent(left as f64));
-            self.own.counted = Some(counted + step);
+        let finds_unit = self.own.finds_unit && ["meets", "will_meet"].iter().any(|test| mentions(text, test).0);
+        let names = dots.map(|(name, _)| name).to_vec();
+        let groups = self.groups_in(text);
+        let step = Step { names, sums, places, groups, text, begins, finds_unit };
+        if self.own.counted.is_some() {
+            self.count_step(&step);
             return Ok(());
         }
-        let text = if wide { translated(text) } else { text.split_whitespace().collect::<Vec<_>>().join(" ") };
-        let kind = if wide { "vec2" } else { "float" };
-        let mut unpacked = String::new();
-        for (k, (name, _)) in dots.iter().enumerate() {
-            let place = places.get(k).copied().unwrap_or(0);
-            let total = if place < room { "total" } else { "total_more" };
-            let channel = if wide { ["xy", "zw"].get(place % 2) } else { ["x", "y", "z", "w"].get(place % 4) };
-            let _ = write!(unpacked, "{kind} {name} = {total}.{}; ", channel.copied().unwrap_or("x"));
-        }
-        let mut before = String::new();
-        if sums.len() > room {
-            before.push_str("vec4 total_more = total_of_more(); ");
-        }
-        let sums_text = match sums.is_empty() {
-            true => String::new(),
-            false => format!("vec4 total = total_of_dots(); {before}{unpacked}"),
-        };
-        let (mut numbers, mut frozen) = (String::new(), String::new());
-        let report = "next_report = report;".to_owned();
-        let mut outputs = vec![("next_report".to_owned(), report, self.own.report.back().view())];
-        for (k, is_written) in &reads {
-            let Some(group) = self.own.groups.get(*k) else { continue };
-            let _ = write!(numbers, "vec4 n{k}_was = n{k}_at(ivec2(0)); ");
-            for (place, name) in group.names.iter().enumerate() {
-                let _ = write!(numbers, "{kind} {name} = n{k}_was.{}; ", channels(place, wide));
-            }
-            if !is_written {
-                continue;
-            }
-            let parts = group.names.join(", ");
-            let taken = group.names.len() * if wide { 2 } else { 1 };
-            let rest = match (4 - taken, group.gates) {
-                (0, _) => String::new(),
-                (rest, gates) => ", 0.0".repeat(rest - 1) + if gates { ", 1.0" } else { ", 0.0" },
-            };
-            let next = match (group.gates, besides.frozen) {
-                (true, _) => format!("n{k}_next = moves ? vec4({parts}{rest}) : vec4(n{k}_was.xyz, 0.0);"),
-                (false, "") => format!("n{k}_next = moves ? vec4({parts}{rest}) : n{k}_was;"),
-                (false, _) => format!("n{k}_next = vec4({parts}{rest});"),
-            };
-            if !besides.frozen.is_empty() {
-                for (place, name) in group.names.iter().enumerate() {
-                    let _ = write!(frozen, "{name} = n{k}_was.{}; ", channels(place, wide));
-                }
-            }
-            outputs.push((format!("n{k}_next"), next, group.texel.back().view()));
-        }
-        let unit = self.own.finds_unit && (text.contains("meets(") || text.contains("will_meet("));
-        if unit {
-            let next = "next_bounds = vec4(threshold, ceiling, limit, 0.0);".to_owned();
-            outputs.push(("next_bounds".to_owned(), next, self.own.bounds.back().view()));
-        }
-        frozen.push_str(besides.frozen);
-        let device = self.device();
-        let most = (device.gl().caps.borrow().max_draw_buffers as usize).max(1);
-        for outputs in outputs.chunks(most) {
-            let names: Vec<_> = outputs.iter().map(|(name, _, _)| format!("out vec4 {name}")).collect();
-            let (head, writes) = match outputs {
-                [(name, text, _)] => {
-                    ("vec4 kernel(ivec2 p)".to_owned(), format!("vec4 {name}; {text} return {name};"))
-                }
-                _ => {
-                    let writes: Vec<_> = outputs.iter().map(|(_, text, _)| text.as_str()).collect();
-                    (format!("void kernel(ivec2 p, {})", names.join(", ")), writes.join(" "))
-                }
-            };
-            let mut draw = Draw::new(&device, glsl!("solve/step.frag"))
-                .define("WIDE", wide)
-                .define("BEGINS", begins)
-                .define("FINDS_UNIT", unit)
-                .define("MORE", sums.len() > room)
-                .written("HEAD", head)
-                .written("SUMS", sums_text.as_str())
-                .written("NUMBERS", numbers.as_str())
-                .written("STATEMENTS", text.as_str())
-                .written("CHECKS", checks.as_str())
-                .written("FROZEN", frozen.as_str())
-                .written("WRITES", writes);
-            let mut left = partials.iter().flatten();
-            draw = match left.next() {
-                Some(partial) => partial.left_to(draw),
-                None => draw.define("NO_SUMS", ()),
-            };
-            if let Some(more) = left.next() {
-                draw = more.left_as(draw, ("more", "more_source"));
-            }
-            draw = draw.input("last", self.own.report.front().view());
-            draw = draw.input("bounds", self.own.bounds.front().view());
-            for (k, _) in &reads {
-                let Some(group) = self.own.groups.get(*k) else { continue };
-                draw = draw.input(("n", *k), group.texel.front().view());
-            }
-            draw = besides.inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
-            draw = besides.ints.iter().fold(draw, |draw, (name, value)| draw.param(name, *value));
-            draw.targets(outputs.iter().map(|(_, _, view)| *view)).run()?;
-        }
+        self.draw_step(&step, &partials.into_iter().flatten().collect::<Vec<_>>(), besides)?;
         self.own.report.swap();
-        if unit {
+        if finds_unit {
             self.own.bounds.swap();
             self.own.finds_unit = false;
         }
-        for k in reads.iter().filter(|(_, writes)| *writes).map(|(k, _)| *k) {
-            if let Some(group) = self.own.groups.get_mut(k) {
+        for (k, _) in step.groups.iter().filter(|(_, writes)| *writes) {
+            if let Some(group) = self.own.groups.get_mut(*k) {
                 group.texel.swap();
                 group.written = true;
             }
         }
         Ok(())
+    }
+
+    /// Groups of which a text has a number, and whether it assigns any.
+    fn groups_in(&self, text: &str) -> Vec<(usize, bool)> {
+        let found = |group: &Group| {
+            let found: Vec<_> = group.names.iter().map(|name| mentions(text, name)).collect();
+            found.iter().any(|(read, _)| *read).then(|| found.iter().any(|(_, assigned)| *assigned))
+        };
+        let groups = self.own.groups.iter().enumerate();
+        groups.filter_map(|(k, group)| found(group).map(|writes| (k, writes))).collect()
+    }
+
+    fn count_step(&mut self, step: &Step<'_>) {
+        let windows = step.sums.len().div_ceil(self.sums_at_once());
+        let outputs = 1 + step.groups.iter().filter(|(_, writes)| *writes).count();
+        let fetches = Fetches::default().with_adjacent((windows * 64) as f64);
+        let work = Workload::pass(Extent::new(1, 1), outputs, fetches);
+        self.own.counted = self.own.counted.map(|counted| counted + work);
+    }
+
+    /// Draws a step: as many times as it takes to write all outputs.
+    fn draw_step(&self, step: &Step<'_>, partials: &[Partial], besides: Besides<'_>) -> Result<()> {
+        let (wide, device) = (self.own.wide, self.device());
+        let text = match wide {
+            true => translated(step.text),
+            false => step.text.split_whitespace().collect::<Vec<_>>().join(" "),
+        };
+        let (sums, numbers, checks) = (self.sums_text(step), self.numbers_text(step), self.checks_text(step));
+        let outputs = self.outputs(step, !besides.frozen.is_empty());
+        let frozen = self.frozen_text(step, besides.frozen);
+        let most = (device.gl().caps.borrow().max_draw_buffers as usize).max(1);
+        for outputs in outputs.chunks(most) {
+            let (head, writes) = signature(outputs);
+            let mut draw = Draw::new(&device, glsl!("solve/step.frag"))
+                .define("WIDE", wide)
+                .define("BEGINS", step.begins)
+                .define("FINDS_UNIT", step.finds_unit)
+                .define("MORE", partials.len() > 1)
+                .written("HEAD", head)
+                .written("SUMS", sums.as_str())
+                .written("NUMBERS", numbers.as_str())
+                .written("STATEMENTS", text.as_str())
+                .written("CHECKS", checks.as_str())
+                .written("FROZEN", frozen.as_str())
+                .written("WRITES", writes);
+            draw = match partials.first() {
+                Some(partial) => partial.left_to(draw),
+                None => draw.define("NO_SUMS", ()),
+            };
+            if let Some(more) = partials.get(1) {
+                draw = more.left_as(draw, ("more", "more_source"));
+            }
+            draw = draw.input("last", self.own.report.front().view());
+            draw = draw.input("bounds", self.own.bounds.front().view());
+            for (k, _) in &step.groups {
+                let Some(group) = self.own.groups.get(*k) else { continue };
+                draw = draw.input(("n", *k), group.texel.front().view());
+            }
+            draw = besides.inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
+            draw = besides.ints.iter().fold(draw, |draw, (name, value)| draw.param(name, *value));
+            draw.targets(outputs.iter().map(|output| output.view)).run()?;
+        }
+        Ok(())
+    }
+
+    fn number_type(&self) -> &'static str {
+        if self.own.wide { "vec2" } else { "float" }
+    }
+
+    /// The sums by their names.
+    fn sums_text(&self, step: &Step<'_>) -> String {
+        let mut text = String::new();
+        let room = self.sums_at_once();
+        if !step.sums.is_empty() {
+            text.push_str("vec4 total = total_of_dots(); ");
+        }
+        if step.sums.len() > room {
+            text.push_str("vec4 total_more = total_of_more(); ");
+        }
+        let kind = self.number_type();
+        for (name, place) in step.names.iter().zip(&step.places) {
+            let total = if *place < room { "total" } else { "total_more" };
+            let channel = channels(place % room, self.own.wide);
+            let _ = write!(text, "{kind} {name} = {total}.{channel}; ");
+        }
+        text
+    }
+
+    /// The numbers by theirs.
+    fn numbers_text(&self, step: &Step<'_>) -> String {
+        let (mut text, kind) = (String::new(), self.number_type());
+        for (k, names) in self.named(step) {
+            let _ = write!(text, "vec4 n{k}_was = n{k}_at(ivec2(0)); ");
+            for (place, name) in names.iter().enumerate() {
+                let _ = write!(text, "{kind} {name} = n{k}_was.{}; ", channels(place, self.own.wide));
+            }
+        }
+        text
+    }
+
+    /// Tests that nothing has left the range of floats: sums, and what is assigned.
+    fn checks_text(&self, step: &Step<'_>) -> String {
+        let numbers = self.named(step).flat_map(|(_, names)| names);
+        let assigned = numbers.filter(|name| mentions(step.text, name).1);
+        let check = |name: &&str| format!("if (!within({name})) ends(OUT_OF_RANGE, leading({name})); ");
+        step.names.iter().chain(assigned).map(check).collect()
+    }
+
+    /// What is done in place of all that where nothing moves any more: to numbers as they were.
+    fn frozen_text(&self, step: &Step<'_>, frozen: &str) -> String {
+        let mut text = String::new();
+        if !frozen.is_empty() {
+            for (k, names) in self.named(step) {
+                for (place, name) in names.iter().enumerate() {
+                    let _ = write!(text, "{name} = n{k}_was.{}; ", channels(place, self.own.wide));
+                }
+            }
+        }
+        text + frozen
+    }
+
+    /// The groups of a step, with the names of their numbers.
+    fn named<'s>(&'s self, step: &'s Step<'_>) -> impl Iterator<Item = (usize, &'s [&'static str])> {
+        step.groups.iter().filter_map(|(k, _)| Some((*k, self.own.groups.get(*k)?.names.as_slice())))
+    }
+
+    /// The report, the groups that are assigned, and the bounds where they are found.
+    fn outputs(&self, step: &Step<'_>, counts_frozen: bool) -> Vec<Output<'_>> {
+        let output = |name: &str, value: String, view| {
+            Output { name: name.to_owned(), assigned: format!("{name} = {value};"), view }
+        };
+        let mut outputs = vec![output("next_report", "report".to_owned(), self.own.report.back().view())];
+        for (k, _) in step.groups.iter().filter(|(_, writes)| *writes) {
+            let Some(group) = self.own.groups.get(*k) else { continue };
+            let parts = group.names.join(", ");
+            let taken = group.names.len() * if self.own.wide { 2 } else { 1 };
+            let rest = match (4 - taken.min(4), group.gates) {
+                (0, _) => String::new(),
+                (rest, gates) => ", 0.0".repeat(rest - 1) + if gates { ", 1.0" } else { ", 0.0" },
+            };
+            let value = match (group.gates, counts_frozen) {
+                (true, _) => format!("moves ? vec4({parts}{rest}) : vec4(n{k}_was.xyz, 0.0)"),
+                (false, false) => format!("moves ? vec4({parts}{rest}) : n{k}_was"),
+                (false, true) => format!("vec4({parts}{rest})"),
+            };
+            outputs.push(output(&format!("n{k}_next"), value, group.texel.back().view()));
+        }
+        if step.finds_unit {
+            let value = "vec4(threshold, ceiling, limit, 0.0)".to_owned();
+            outputs.push(output("next_bounds", value, self.own.bounds.back().view()));
+        }
+        outputs
     }
 
     /// A product of the registers that are read in the end, so that equal ones are told.

@@ -1,6 +1,7 @@
 //! Inner products in one reduction.
 
-use super::{Dot, Reads, Space};
+use super::reads::Reads;
+use super::{Dot, Space};
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::Draw;

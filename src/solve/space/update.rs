@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::expr::{Base, Term};
 use super::step::channels;
-use super::{Meaning, Number, Owed, Reads, Register, Source, Space, Update};
+use super::places::{Meaning, Owed};
+use super::reads::Reads;
+use super::{Number, Register, Space, Update};
 use crate::data::exponent;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
@@ -19,9 +21,16 @@ use crate::solve::drive::scales::power;
 struct Written {
     reads: Reads,
     groups: Vec<usize>,
+    /// Of registers that are anything once iterates are frozen, and of those that stay.
     made: String,
     moved: String,
     targets: Vec<Register>,
+    /// Iterates are frozen where the report says so: no coefficient of this iteration does.
+    by_report: bool,
+    /// Under which condition registers move.
+    moves: String,
+    /// What the update before has left.
+    owed: String,
 }
 
 impl Written {
@@ -127,7 +136,7 @@ impl<'a> Space<'_, 'a> {
 
     /// `target = operand`, written.
     pub(super) fn update_as(&mut self, target: Register, operand: super::Operand) -> Result<()> {
-        self.pass(&[Update { target, base: Base::Of(operand), terms: Default::default(), stays: false, always: false }], None)
+        self.pass(&[Update::new(target, Base::Of(operand))], None)
     }
 
     /// Whether an update of the iterate may be left to the next iteration: along one direction that has a vector of its own.
@@ -136,49 +145,14 @@ impl<'a> Space<'_, 'a> {
         let own = self.own.place_of(operand.register)?.meaning == Meaning::Own;
         let gates = self.own.groups.get(factor.group).is_some_and(|group| group.gates);
         let can = self.own.options.defers && !self.own.last && own && gates && !operand.weighted;
-        Ok(can.then_some(Owed { factor: *factor, along: operand.register }))
+        Ok(can.then_some(Owed { factor: *factor, along: operand.register, settles: false }))
     }
 
     /// Moves the iterate along the direction of before, where that is left to the next iteration and there is none.
     pub(super) fn pay(&mut self) -> Result<()> {
         let Some(owed) = self.own.owed.take() else { return Ok(()) };
-        self.moved_by_debt(owed)
-    }
-
-    fn moved_by_debt(&mut self, Owed { factor, along }: Owed) -> Result<()> {
-        // The last iteration has left it: numbers and direction of that are the front ones, unless the direction has turned.
-        let device = self.device();
-        let wide = self.own.wide;
-        let group = self.own.groups.get(factor.group).ok_or(Error::Internal { place: "Space", detail: "no such group" })?;
-        let turned = self.own.place_of(along)?.back.as_ref();
-        let before = turned.ok_or(Error::Internal { place: "Space", detail: "no direction of before" })?;
-        let (to, low) = self.target(Self::X)?;
-        let Source { high, low: y_low, .. } = self.source(Self::X)?;
-        let mut draw = Draw::new(&device, glsl!("solve/update.frag")).define("WIDE", wide);
-        let loads = if wide {
-            "Texel t0 = Pair4(v0_here(), v0_low_here()); Texel before = Pair4(v1_here(), v1_low_here());"
-        } else {
-            "Texel t0 = v0_here(); Texel before = v1_here();"
-        };
-        let (g, by) = (factor.group, channels(factor.place, wide));
-        draw = draw
-            .written("HEAD", if wide { "void kernel(ivec2 p, out vec4 o0, out vec4 o0_low)" } else { "vec4 kernel(ivec2 p)" })
-            .written("GROUPS", format!("vec4 g{g} = g{g}_at(ivec2(0));"))
-            .written("LOADS", loads)
-            .written("OWED", "")
-            .written("MOVES", format!("g{g}.w != 0.0"))
-            .written("STATEMENTS", format!("t0 = moved_by(t0, x_scale, g{g}.{by}, before);"))
-            .written("WRITES", if wide { "o0 = t0.high; o0_low = t0.low;" } else { "return t0;" })
-            .input("v0", high.view())
-            .input_if("v0_low", y_low.map(|v| v.view()))
-            .input("v1", before.high.view())
-            .input_if("v1_low", before.low.as_ref().map(|v| v.view()))
-            .input(("g", g), group.texel.front().view())
-            .target(to.view())
-            .targets(low.map(|v| v.view()));
-        draw = self.with_scale(draw);
-        draw.run()?;
-        self.written(Self::X)
+        let unmoved = Update { stays: true, ..Update::new(Self::X, Base::Itself) };
+        self.pass(&[unmoved], Some(Owed { settles: true, ..owed }))
     }
 
     /// By what an update of the unknown is multiplied to be one of the iterate: a power of two, of pairs two powers whose product may
@@ -243,19 +217,22 @@ impl<'a> Space<'_, 'a> {
         Ok(name)
     }
 
-    fn pass(&mut self, updates: &[Update], debt: Option<Owed>) -> Result<()> {
-        let wide = self.own.wide;
-        let mut written = self.worded(updates)?;
-        // Iterates that are frozen stay: coefficients of this iteration tell, or the report.
-        let fresh = |k: &usize| self.own.groups.get(*k).is_some_and(|group| group.written && group.gates);
-        let gates: Vec<String> = written.groups.iter().filter(|k| fresh(k)).map(|k| format!("g{k}.w != 0.0")).collect();
+    /// Iterates that are frozen stay: coefficients of this iteration tell, or the report.
+    fn gated(&self, written: &mut Written, updates: &[Update]) {
+        let fresh = |k: &&usize| self.own.groups.get(**k).is_some_and(|group| group.written && group.gates);
+        let gates: Vec<String> = written.groups.iter().filter(fresh).map(|k| format!("g{k}.w != 0.0")).collect();
         let always = updates.iter().all(|update| update.always);
-        let by_report = gates.is_empty() && !written.moved.is_empty() && !always;
-        let moves = match (by_report, gates.is_empty()) {
+        written.by_report = gates.is_empty() && !written.moved.is_empty() && !always;
+        written.moves = match (written.by_report, gates.is_empty()) {
             (true, _) => "frozen.x <= 0.0".to_owned(),
             (_, true) => "true".to_owned(),
             _ => gates.join(" && "),
         };
+    }
+
+    fn pass(&mut self, updates: &[Update], debt: Option<Owed>) -> Result<()> {
+        let mut written = self.worded(updates)?;
+        self.gated(&mut written, updates);
         if self.own.counted.is_some() {
             return self.count_update(&written, debt.is_some());
         }
@@ -272,20 +249,13 @@ impl<'a> Space<'_, 'a> {
             let place = self.own.place_mut(along)?;
             place.spare = place.back.replace(room);
         }
-        let mut owed_text = String::new();
         if let Some(Owed { factor, .. }) = debt {
-            let k = written.reads.variable(Self::X);
-            let by = channels(factor.place, wide);
-            let before = if wide { "Pair4(before_here(), before_low_here())" } else { "before_here()" };
-            owed_text = format!("vec4 then = then_at(ivec2(0)); if (then.w != 0.0) {k} = moved_by({k}, x_scale, then.{by}, {before});");
+            let (k, by) = (written.reads.variable(Self::X), channels(factor.place, self.own.wide));
+            let before = if self.own.wide { "Pair4(before_here(), before_low_here())" } else { "before_here()" };
+            let moved = format!("{k} = moved_by({k}, x_scale, then.{by}, {before});");
+            written.owed = format!("vec4 then = then_at(ivec2(0)); if (then.w != 0.0) {moved}");
         }
-        let mut loads = written.reads.loads(self, "here()", ["", ""])?;
-        let mut statements = written.moved.clone();
-        if written.reads.product.is_some() {
-            statements.insert_str(0, "Texel t_q = product(p); ");
-        }
-        loads.push_str(&written.made);
-        self.draw_update(&written, (&loads, &statements, &owed_text, &moves), debt, by_report)?;
+        self.draw_update(&written, debt)?;
         written.targets.into_iter().try_for_each(|target| self.written(target))
     }
 
@@ -299,41 +269,36 @@ impl<'a> Space<'_, 'a> {
         updates.iter().enumerate().filter_map(unread).collect()
     }
 
-    fn draw_update(
-        &self,
-        written: &Written,
-        (loads, statements, owed, moves): (&str, &str, &str, &str),
-        debt: Option<Owed>,
-        by_report: bool,
-    ) -> Result<()> {
-        let (wide, targets, device) = (self.own.wide, written.targets.as_slice(), &self.device());
-        let (mut head, mut writes) = (Vec::new(), String::new());
-        for register in targets {
+    /// The signature of the kernel, and the end of its body.
+    fn signature(&self, written: &Written) -> (String, String) {
+        let (mut head, mut writes) = (String::new(), String::new());
+        for register in &written.targets {
             let k = written.reads.roots.iter().position(|r| r == register).unwrap_or(0);
-            if wide {
-                head.push(format!("out vec4 o{k}, out vec4 o{k}_low"));
+            if self.own.wide {
+                let _ = write!(head, ", out vec4 o{k}, out vec4 o{k}_low");
                 let _ = write!(writes, "o{k} = t{k}.high; o{k}_low = t{k}.low; ");
-            } else if targets.len() == 1 {
-                writes = format!("return t{k}; ");
+            } else if written.targets.len() == 1 {
+                return ("vec4 kernel(ivec2 p)".to_owned(), format!("return t{k}; "));
             } else {
-                head.push(format!("out vec4 o{k}"));
+                let _ = write!(head, ", out vec4 o{k}");
                 let _ = write!(writes, "o{k} = t{k}; ");
             }
         }
-        let head = match head.is_empty() {
-            true => "vec4 kernel(ivec2 p)".to_owned(),
-            false => format!("void kernel(ivec2 p, {})", head.join(", ")),
-        };
-        let mut groups = String::new();
-        for k in &written.groups {
-            let _ = write!(groups, "vec4 g{k} = g{k}_at(ivec2(0)); ");
-        }
-        if by_report {
+        (format!("void kernel(ivec2 p{head})"), writes)
+    }
+
+    fn draw_update(&self, written: &Written, debt: Option<Owed>) -> Result<()> {
+        let device = &self.device();
+        let (head, writes) = self.signature(written);
+        let mut groups: String = written.groups.iter().map(|k| format!("vec4 g{k} = g{k}_at(ivec2(0)); ")).collect();
+        if written.by_report {
             groups.push_str("vec4 frozen = frozen_at(ivec2(0)); ");
         }
+        let product = if written.reads.product.is_some() { "Texel t_q = product(p); " } else { "" };
+        let loads = written.reads.loads(self, "here()", ["", ""])? + &written.made;
         let inputs = written.reads.inputs(self)?;
         let factor = written.reads.factor(self)?;
-        let mut draw = Draw::new(device, glsl!("solve/update.frag")).define("WIDE", wide);
+        let mut draw = Draw::new(device, glsl!("solve/update.frag")).define("WIDE", self.own.wide);
         if let Some(register) = factor {
             let (a, alpha, d) = (self.at.a, self.matrix_scale(), self.source(register)?.high);
             let others = inputs.len() + written.groups.len() + 4;
@@ -343,19 +308,19 @@ impl<'a> Space<'_, 'a> {
             .written("HEAD", head)
             .written("GROUPS", groups)
             .written("LOADS", loads)
-            .written("OWED", owed)
-            .written("MOVES", moves)
-            .written("STATEMENTS", statements)
+            .written("OWED", written.owed.as_str())
+            .written("MOVES", written.moves.as_str())
+            .written("STATEMENTS", [product, &written.moved].concat())
             .written("WRITES", writes);
         draw = inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
         for k in &written.groups {
             let Some(group) = self.own.groups.get(*k) else { continue };
             draw = draw.input(("g", *k), group.texel.front().view());
         }
-        if by_report {
+        if written.by_report {
             draw = draw.input("frozen", self.own.report.front().view());
         }
-        if let Some(Owed { factor, along }) = debt {
+        if let Some(Owed { factor, along, settles }) = debt {
             let group = self.own.groups.get(factor.group);
             let place = self.own.place_of(along)?;
             let before = place.spare.as_ref().filter(|_| written.targets.contains(&along)).or(place.back.as_ref());
@@ -365,13 +330,13 @@ impl<'a> Space<'_, 'a> {
             draw = draw
                 .input("before", before.high.view())
                 .input_if("before_low", before.low.as_ref().map(|v| v.view()))
-                .input("then", group.texel.back().view());
+                .input("then", if settles { group.texel.front() } else { group.texel.back() }.view());
         }
         if written.targets.contains(&Self::X) {
             draw = self.with_scale(draw);
         }
         draw = draw.masked(factor.is_some());
-        for register in targets {
+        for register in &written.targets {
             let (high, low) = self.target(*register)?;
             draw = draw.target(high.view()).targets(low.map(|v| v.view()));
         }
