@@ -4,15 +4,14 @@ use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, Windows};
+use crate::ops::{self, Accuracy, Combine, LinOp, Windows};
 use crate::solve::drive::check::{check_square, check_symmetric};
 use crate::solve::drive::dots::{Dots, Reducer};
-use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::Stop;
 use crate::solve::drive::state::{Bounds, Flag, Report};
-use crate::solve::drive::{After, Limits, Method, SPELL};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
+use crate::solve::drive::{After, Method, SPELL};
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// Parameters of [`Minres`].
@@ -53,6 +52,16 @@ impl Default for MinresParams {
 /// *Cost* of an iteration: a product, an application of the preconditioner, two reductions, two small passes and two for the vectors;
 /// no readback.
 ///
+/// # Errors
+///
+/// - [`new`](Krylov::new): [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
+///   [`Error::Parameter`].
+/// - [`preconditioned`](Krylov::preconditioned): also [`Error::Unsupported`] for a preconditioner that is
+///   known not to be positive definite.
+/// - [`solve`](Krylov::solve): no others.
+///
+/// # Examples
+///
 /// ```
 /// use texla::{BandedMatrix, Vector, host::Triplets, solve::{Minres, MinresParams, StopReason}};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -68,55 +77,38 @@ impl Default for MinresParams {
 /// assert!(x.read()?.iter().all(|x| (x - 1.0).abs() < 1e-4));
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct Minres<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: MinresParams,
+pub type Minres<A, P = Identity> = Krylov<MinresParams, A, P>;
+
+impl KrylovMethod for MinresParams {
+    const NAME: &'static str = "Minres";
+
+    fn stop(&self) -> Stop {
+        self.stop
+    }
+
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, a: &dyn LinOp, m: &dyn Preconditioner) -> Result<()> {
+        let op = Self::NAME;
+        check_square(op, a)?;
+        check_symmetric(op, a)?;
+        check_definite(op, m)
+    }
 }
 
-shown!(Minres<'_>, |s| "Minres({}, {:?})", s.a.shape(), s.params);
+impl Runs for MinresParams {
+    const SOLVE: &'static str = "Minres::solve";
+    type Run<'r> = Run<'r>;
 
-impl<'a> Minres<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Matrix`] when `a` is not square, or is known not to be symmetric; [`Error::Parameter`].
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: MinresParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
-    }
-
-    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new), and [`Error::Unsupported`] for one that is known not to be
-    /// positive definite.
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: MinresParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        let op = "Minres";
-        params.stop.check(op)?;
-        check_square(op, &*a)?;
-        check_symmetric(op, &*a)?;
-        check_definite(op, &*m)?;
-        Ok(Minres { a, m, params })
-    }
-
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
-        /// solution is the one orthogonal to it.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-        /// space; [`Error::Unsupported`] as for [`ConjugateGradient`](crate::solve::ConjugateGradient). `x` is then as it was. Not
-        /// converging is no error, nor is a breakdown: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Minres::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at)).await
-        }
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Run<'r>> {
+        Run::new(solver, at)
     }
 }
 
 /// The vectors of a solve: `z = M v` where that is another one, and the directions `w`.
-struct Run<'a> {
+pub(in crate::solve) struct Run<'a> {
     m: &'a dyn Preconditioner,
     v: Vector,
     v_before: Vector,
@@ -140,12 +132,12 @@ const LEAST_GAIN: f32 = 0.998;
 const PATIENCE: usize = 500;
 
 impl<'a> Run<'a> {
-    fn new(solver: &'a Minres<'_>, at: &Iterate<'_>) -> Result<Self> {
+    fn new(solver: Parts<'a, MinresParams>, at: &Iterate<'_>) -> Result<Self> {
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
         Ok(Run {
-            m: &*solver.m,
+            m: solver.m,
             v: fresh()?,
             v_before: fresh()?,
             z: solver.m.room(&at.x.high)?,

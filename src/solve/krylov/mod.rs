@@ -5,6 +5,7 @@ mod cg;
 mod cgls;
 mod gmres;
 mod minres;
+mod solver;
 mod steps;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
@@ -12,3 +13,4 @@ pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun, Rec
 pub use cgls::{Cgls, CglsParams};
 pub use gmres::{Gmres, GmresParams, MOST_RESTART};
 pub use minres::{Minres, MinresParams};
+pub use solver::{Krylov, KrylovMethod};

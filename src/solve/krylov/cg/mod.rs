@@ -11,18 +11,17 @@ use super::steps::{AtHand, Entry, Mapped, Steps};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
-use crate::ops::{self, Combine, ReducePlan, Windows};
+use crate::ops::{self, Combine, LinOp, ReducePlan, Windows};
 use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
+use crate::solve::drive::Method;
 use crate::solve::drive::check::{check_square, check_symmetric};
 use crate::solve::drive::dots::InlinedProduct;
-use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::Stop;
 use crate::solve::drive::state::Bounds;
-use crate::solve::drive::{Limits, Method};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
@@ -108,6 +107,20 @@ impl Default for CgParams {
 /// *Cost* of an iteration with a banded matrix and the merged schedule: one pass for the product, one for each stage
 /// of the reduction, one for the updates; no readback. See [`SolveReport::draws_per_iteration`].
 ///
+/// # Errors
+///
+/// - [`new`](Krylov::new): [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
+///   [`Error::Parameter`].
+/// - [`preconditioned`](Krylov::preconditioned): also [`Error::Unsupported`] for a preconditioner that is
+///   known not to be positive definite, and for one that is no diagonal with
+///   [`CgSchedule::Merged`], [`CgSchedule::Fused`] or [`Recurrence::Double`].
+/// - [`solve`](Krylov::solve): also [`Error::Unsupported`] for [`Recurrence::Double`] with an `x` of 32 bits.
+///
+/// A direction with `p·Ap` not positive, which shows that `A` is not positive definite, ends a solve with
+/// [`StopReason::Breakdown`](crate::solve::StopReason::Breakdown).
+///
+/// # Examples
+///
 /// ```
 /// use texla::{BandedMatrix, Vector, solve::{CgParams, ConjugateGradient, Stop, StopReason}};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -122,74 +135,54 @@ impl Default for CgParams {
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct ConjugateGradient<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: CgParams,
-}
+pub type ConjugateGradient<A, P = Identity> = Krylov<CgParams, A, P>;
 
-shown!(ConjugateGradient<'_>, |s| "ConjugateGradient({}, {:?})", s.a.shape(), s.params);
+impl KrylovMethod for CgParams {
+    const NAME: &'static str = "ConjugateGradient";
 
-impl<'a> ConjugateGradient<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
-    /// [`Error::Parameter`].
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: CgParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
+    fn stop(&self) -> Stop {
+        self.stop
     }
 
-    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: CgParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        let op = "ConjugateGradient";
-        params.stop.check(op)?;
-        check_square(op, &*a)?;
-        check_symmetric(op, &*a)?;
-        check_definite(op, &*m)?;
-        if matches!(params.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, a: &dyn LinOp, m: &dyn Preconditioner) -> Result<()> {
+        let op = Self::NAME;
+        check_square(op, a)?;
+        check_symmetric(op, a)?;
+        check_definite(op, m)?;
+        if matches!(self.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
-            return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", params.schedule), why });
+            return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", self.schedule), why });
         }
-        if params.recurrence == Recurrence::Double && m.is_dear() {
+        if self.recurrence == Recurrence::Double && m.is_dear() {
             let why = "the preconditioner is no diagonal, and gives 32 bits".into();
             return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
         }
-        Ok(ConjugateGradient { a, m, params })
+        Ok(())
     }
+}
 
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`.
-        ///
-        /// For an operator with a [null space](crate::solve::LinOp::null_space), the solution is the one orthogonal to
-        /// it, of least norm.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-        /// space; [`Error::Unsupported`] for pairs where operator or device have no exact product, for a `b` of pairs with an `x`
-        /// of 32 bits, and for [`Recurrence::Double`] with one. `x` is then as it was. Not converging is no error, nor is a
-        /// breakdown, when `p·Ap` is not positive, that is, `A` is not positive definite: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("ConjugateGradient::solve", (&*solver.a, x, b), limits, observe, async |at| {
-                let mut run = Run::new(solver, at)?;
-                if solver.params.recurrence == Recurrence::Double {
-                    if !at.is_double() {
-                        let why = "x has 32 bits: take a DoubleVector".into();
-                        return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
-                    }
-                    run.widen(at)?;
-                }
-                Ok(run)
-            })
-            .await
+impl Runs for CgParams {
+    const SOLVE: &'static str = "ConjugateGradient::solve";
+    type Run<'r> = Run<'r>;
+
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Run<'r>> {
+        let mut run = Run::new(solver, at)?;
+        if solver.params.recurrence == Recurrence::Double {
+            if !at.is_double() {
+                let why = "x has 32 bits: take a DoubleVector".into();
+                return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
+            }
+            run.widen(at)?;
         }
+        Ok(run)
     }
+}
 
+impl<A: LinOp, P: Preconditioner> ConjugateGradient<A, P> {
     /// What an iteration comes to; `None` where the operator does not say ([`LinOp::workload`](crate::solve::LinOp::workload)) or
     /// the preconditioner is more than a diagonal. What a solve does before, between and after its iterations is not in it.
     ///
@@ -207,6 +200,12 @@ impl<'a> ConjugateGradient<'a> {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
+        self.parts().workload()
+    }
+}
+
+impl Parts<'_, CgParams> {
+    fn workload(&self) -> Result<Option<Workload>> {
         let device = self.a.device();
         let Some(product) = self.a.workload().filter(|_| !self.m.is_dear()) else { return Ok(None) };
         let d = Vector::uninit(device, self.a.shape().rows)?;
@@ -278,7 +277,7 @@ impl<'a> ConjugateGradient<'a> {
         if schedule == CgSchedule::Merged || auto && by_rule && device.is_software() {
             return Ok(way(CgSchedule::Merged, false));
         }
-        let fetches = InlinedProduct { a: &*self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
+        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
         let known = [
             way(CgSchedule::Merged, false),
             way(CgSchedule::Listing, false),
@@ -308,7 +307,7 @@ struct Way {
 }
 
 /// The vectors of a solve.
-struct Run<'a> {
+pub(in crate::solve) struct Run<'a> {
     m: &'a dyn Preconditioner,
     d: PingPong<Vector>,
     /// Of the fused schedule: `y` is updated every second time, from two directions, and this is room for the next while
@@ -335,8 +334,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &'a ConjugateGradient<'_>, at: &Iterate<'_>) -> Result<Self> {
-        let m = &*solver.m;
+    fn new(solver: Parts<'a, CgParams>, at: &Iterate<'_>) -> Result<Self> {
+        let m = solver.m;
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
         let d = fresh()?;

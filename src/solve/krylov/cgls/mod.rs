@@ -9,20 +9,19 @@ use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::kernel::PingPong;
-use crate::ops::{self, Accuracy, Accurate, Combine, Part, Windows};
+use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
 use crate::shape::Shape;
 use crate::solve::drive::facts::{Facts, norm_of};
 use crate::solve::drive::finite::Small;
-use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::Stop;
 use crate::solve::drive::rounding::{error_bound, norm_of_bound, norm_of_error, of_norms};
 use crate::solve::drive::scales::{exponent_of, scale_of};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::unknown::exact_transposed;
 use crate::solve::drive::verdict::Kept;
-use crate::solve::drive::{After, Limits, Method};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
+use crate::solve::drive::{After, Method};
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// Parameters of [`Cgls`].
@@ -63,6 +62,17 @@ impl Default for CglsParams {
 /// *Cost* of an iteration: a product with `A`, one with `Aᵀ`, two reductions, three vector updates, of pairs four; no
 /// readback.
 ///
+/// # Errors
+///
+/// - [`new`](Krylov::new): [`Error::Parameter`](crate::Error::Parameter).
+/// - [`preconditioned`](Krylov::preconditioned), with a preconditioner for `AᵀA` such as
+///   [`Jacobi::for_least_squares`](crate::solve::Jacobi::for_least_squares): also
+///   [`Error::Unsupported`](crate::Error::Unsupported) for one that is known not to be positive definite.
+/// - [`solve`](Krylov::solve): also [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no
+///   transposed product. A `b` with a part in the null space is no error: whatever `b` is, there is an answer.
+///
+/// # Examples
+///
 /// ```
 /// use texla::{Shape, SparseFormat, SparseMatrix, Vector, host::Triplets, solve::{Cgls, CglsParams}};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -79,53 +89,35 @@ impl Default for CglsParams {
 /// assert!((x[0] - 2.0).abs() < 1e-4 && (x[1] - 1.0).abs() < 1e-4);
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct Cgls<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: CglsParams,
+pub type Cgls<A, P = Identity> = Krylov<CglsParams, A, P>;
+
+impl KrylovMethod for CglsParams {
+    const NAME: &'static str = "Cgls";
+
+    fn stop(&self) -> Stop {
+        self.stop
+    }
+
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, _: &dyn LinOp, m: &dyn Preconditioner) -> Result<()> {
+        check_definite(Self::NAME, m)
+    }
 }
 
-shown!(Cgls<'_>, |s| "Cgls({}, {:?})", s.a.shape(), s.params);
+impl Runs for CglsParams {
+    const SOLVE: &'static str = "Cgls::solve";
+    type Run<'r> = Run<'r>;
 
-impl<'a> Cgls<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Parameter`](crate::Error::Parameter).
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: CglsParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
-    }
-
-    /// A solver with a preconditioner for `AᵀA`, such as
-    /// [`Jacobi::for_least_squares`](crate::solve::Jacobi::for_least_squares).
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: CglsParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        params.stop.check("Cgls")?;
-        check_definite("Cgls", &*m)?;
-        Ok(Cgls { a, m, params })
-    }
-
-    solves! {
-        /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space),
-        /// the answer is the one orthogonal to it; whatever `b` is, it has one.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
-        /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product, and of pairs when it has
-        /// no exact products, or the device no exact two-sum. `x` is then as it
-        /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Cgls::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at).await).await
-        }
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Run<'r>> {
+        Run::new(solver, at).await
     }
 }
 
 /// The vectors of a solve.
-struct Run<'a> {
+pub(in crate::solve) struct Run<'a> {
     m: &'a dyn Preconditioner,
     /// `Aᵀ r`, scaled; of pairs as it is recomputed [larger](Iterate::room).
     s: Vector,
@@ -180,8 +172,8 @@ impl Since {
 }
 
 impl<'a> Run<'a> {
-    async fn new(solver: &'a Cgls<'_>, at: &mut Iterate<'_>) -> Result<Self> {
-        let (a, m) = (at.a, &*solver.m);
+    async fn new(solver: Parts<'a, CglsParams>, at: &mut Iterate<'_>) -> Result<Self> {
+        let (a, m) = (at.a, solver.m);
         let Shape { rows, cols } = a.shape();
         let of = |n| Vector::uninit(a.device(), n);
         let of_b = OfB::seen(at).await?;
