@@ -300,7 +300,7 @@ fn no_preconditioner_is_the_identity() {
         assert_eq!(z.read().unwrap(), b.read().unwrap());
         let negative =
             BandedMatrix::from_triplets(device, &{ texla::host::Triplets::from_diagonal(&[1.0, -1.0]) });
-        let negative = Some(Jacobi::new(&negative.unwrap()).unwrap());
+        let negative = Some(Jacobi::new(negative.unwrap()).unwrap());
         assert!(negative.indefinite().unwrap().contains("-1 at 1"), "{:?}", negative.indefinite());
         assert!(None::<Jacobi>.indefinite().is_none() && negative.diagonal().is_some());
     });

@@ -13,7 +13,7 @@ use crate::solve::drive::report::SolveReport;
 pub enum GivenUp {
     /// It could not be set up, or does not take this system.
     Refused(Error),
-    /// It ended like this; or it was cut short, as [`StopReason::MaxIterations`].
+    /// It ended like this; or it was cut short, as [`StopReason::MaxIterations`](crate::solve::StopReason::MaxIterations).
     Ended(Box<SolveReport>),
 }
 
@@ -64,7 +64,7 @@ impl AutoReport {
         AutoReport { solved, choice, set_up, solving, compiling, tried: Vec::new() }
     }
 
-    /// True for [`StopReason::Converged`] alone.
+    /// True for [`StopReason::Converged`](crate::solve::StopReason::Converged) alone.
     pub fn converged(&self) -> bool {
         self.solved.converged()
     }
