@@ -605,7 +605,22 @@ fn blocks(folder: &str) -> Vec<(String, bool, Vec<String>)> {
     found
 }
 
-/// The types that have a method of one of [`VERBS`], which takes `self`.
+/// The aliases of types below a folder: `pub type Name<A> = Of<Params, A>;`.
+fn aliases(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (_, text) in files(folder, &["rs"]) {
+        let text = code(&text);
+        for item in text.split("\npub type ").skip(1).filter_map(|rest| rest.split(';').next()) {
+            // Defaults of parameters have an equals sign as well.
+            let (name, of) = item.rsplit_once(" = ").unwrap();
+            let word = |text: &str| text.split(['<', ' ']).next().unwrap().to_owned();
+            found.push((word(name), word(of)));
+        }
+    }
+    found
+}
+
+/// The types that have a method of one of [`VERBS`], which takes `self`; one that has aliases is used by these.
 fn working(folder: &str) -> Vec<String> {
     let works = |function: &String| {
         let function = function.trim_start_matches("pub ");
@@ -613,7 +628,14 @@ fn working(folder: &str) -> Vec<String> {
             |verb: &&str| function.strip_prefix(*verb).is_some_and(|rest| rest.starts_with(['(', '<']));
         VERBS.iter().any(named) && function.split("->").next().is_some_and(|head| head.contains("self"))
     };
-    blocks(folder).into_iter().filter(|block| block.2.iter().any(works)).map(|block| block.0).collect()
+    let found = blocks(folder).into_iter().filter(|block| block.2.iter().any(works)).map(|block| block.0);
+    let aliases = aliases(folder);
+    let of = |name: String| {
+        let own = aliases.iter().filter(|(_, of)| *of == name).map(|(alias, _)| alias.clone());
+        let own: Vec<String> = own.collect();
+        if own.is_empty() { vec![name] } else { own }
+    };
+    found.flat_map(of).collect()
 }
 
 /// `Type::method` for the public methods of these types, in these folders, that can fail.

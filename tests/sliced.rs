@@ -271,7 +271,7 @@ fn every_solver_in_slices_is_the_same() {
 }
 
 /// A preconditioner that solves.
-struct Inner<'a>(ConjugateGradient<'a>);
+struct Inner<'a>(ConjugateGradient<&'a BandedMatrix>);
 
 impl Preconditioner for Inner<'_> {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {

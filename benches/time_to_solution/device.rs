@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use texla::host::{Csr, NineBands};
 use texla::solve::{
-    CgParams, ConjugateGradient, Jacobi, LinOp, Multigrid, MultigridParams, NineBandSmoother, Preconditioner,
-    SolveReport, Stationary, StationaryParams, Stop, StopReason,
+    CgParams, ConjugateGradient, Identity, Jacobi, LinOp, Multigrid, MultigridParams, NineBandSmoother,
+    Preconditioner, SolveReport, Stationary, StationaryParams, Stop, StopReason,
 };
 use texla::{BandedMatrix, Device, Matrix, MatrixFormat, Result, Shape, StoredMatrix, Vector};
 
@@ -74,19 +74,18 @@ impl<'a> OnDevice<'a> {
     }
 
     /// A solver with the library's own settings, but for the bound.
-    fn conjugate_gradient(&self, method: Method, params: CgParams) -> Result<ConjugateGradient<'_>> {
-        match method {
-            Method::CgStencil => ConjugateGradient::new(self.stencil(), params),
-            Method::MultigridCg => {
-                let m = self.multigrid.as_ref().expect("made for it");
-                ConjugateGradient::preconditioned(self.stencil(), m, params)
-            }
-            Method::JacobiCg => {
-                let m = self.jacobi.as_ref().expect("made for it");
-                ConjugateGradient::preconditioned(self.matrix(), m, params)
-            }
-            _ => ConjugateGradient::new(self.matrix(), params),
-        }
+    fn conjugate_gradient(
+        &self,
+        method: Method,
+        params: CgParams,
+    ) -> Result<ConjugateGradient<&dyn LinOp, &dyn Preconditioner>> {
+        let (a, m): (_, &dyn Preconditioner) = match method {
+            Method::CgStencil => (self.stencil(), &Identity),
+            Method::MultigridCg => (self.stencil(), self.multigrid.as_ref().expect("made for it")),
+            Method::JacobiCg => (self.matrix(), self.jacobi.as_ref().expect("made for it")),
+            _ => (self.matrix(), &Identity),
+        };
+        ConjugateGradient::preconditioned(a, m, params)
     }
 
     /// One solve from zero, to the library's certificate.

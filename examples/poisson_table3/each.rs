@@ -53,7 +53,7 @@ pub fn measure(
     let (banded, sparse) = (WeightedJacobi::new(&banded, 1.0)?, WeightedJacobi::new(&sparse, 1.0)?);
     let b = Vector::from_slice(device, b)?;
 
-    let swept = |method: &WeightedJacobi<'_>| -> Result<Vec<f64>> {
+    let swept = |method: &dyn Smoother| -> Result<Vec<f64>> {
         let mut x = Vector::zeros(device, b.len())?;
         method.smooth(&mut x, &b, COMPARED)?;
         Ok(x.read()?.into_iter().map(f64::from).collect())

@@ -234,11 +234,8 @@ impl Method for Gradients<'_> {
 
     fn solve(&mut self, _: f64, _: Criterion, tolerance: f64) -> Result<(usize, bool)> {
         let params = CgParams::default().with_stop(Stop::relative(tolerance));
-        let solver = match self.multigrid {
-            None => ConjugateGradient::new(self.a, params),
-            Some(multigrid) => ConjugateGradient::preconditioned(self.a, multigrid, params),
-        };
-        let report = solver?.solve(&mut self.x, &self.b)?;
+        let solver = ConjugateGradient::preconditioned(self.a, self.multigrid, params)?;
+        let report = solver.solve(&mut self.x, &self.b)?;
         Ok((report.iterations, report.converged()))
     }
 }

@@ -34,7 +34,7 @@ pub use picture::{Shades, vector_to_picture};
 pub use plane::{plane_to_vector, slice_to_plane, vector_to_plane};
 pub(crate) use product::inlined;
 pub use product::{
-    Accuracy, Accurate, Checked, Combine, ExactSum, Inlined, LinOp, Part, Product, Summand, product,
+    Accuracy, Accurate, Checked, Combine, ExactSum, Handle, Inlined, LinOp, Part, Product, Summand, product,
     product_accurate, product_part, product_transposed,
 };
 pub use reduce::{

@@ -89,7 +89,7 @@ impl Run<'_> {
         match (x.data(), over) {
             (Data::Number(_) | Data::Scalar(_), _) => Ok(x.clone()),
             (Data::Sparse(_), _) if function != Function::Sum => self.needs_dense(expr),
-            (Data::Sparse(a), Over::All) => self.number(a.pattern().values().iter().sum(), at),
+            (Data::Sparse(a), Over::All) => self.number((**a).pattern().values().iter().sum(), at),
             (Data::Vector(x), _) => self.scalar(total(function, x.as_ref()), at),
             (Data::Matrix(a), Over::All) => self.scalar(total(function, a.as_ref()), at),
             (Data::Matrix(a), _) if function != Function::Sum => {
@@ -233,7 +233,7 @@ impl Run<'_> {
         }
         match x.data() {
             Data::Number(_) | Data::Scalar(_) => Ok(x.clone()),
-            Data::Sparse(a) => self.number(a.pattern().diagonal().iter().sum(), at),
+            Data::Sparse(a) => self.number((**a).pattern().diagonal().iter().sum(), at),
             Data::Vector(x) => self.scalar(ops::sum(x.as_ref()), at),
             Data::Matrix(a) => self.scalar(ops::trace(a), at),
         }

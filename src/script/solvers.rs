@@ -158,7 +158,7 @@ impl Run<'_> {
             Data::Sparse(a) => {
                 let turned = self.room_to_turn(a, true, at)?;
                 let bytes =
-                    sparse_bytes(&self.state.device, a.pattern()).making.saturating_mul(PRECONDITIONER);
+                    sparse_bytes(&self.state.device, (**a).pattern()).making.saturating_mul(PRECONDITIONER);
                 let made = self.taken(bytes, at, || format!("a preconditioner of {shape} elements takes"))?;
                 [vectors, turned, made]
             }

@@ -1,7 +1,5 @@
 //! What is done with sparse matrices: on the host, in 64 bits, except for products.
 
-use std::rc::Rc;
-
 use super::ast::Expr;
 use super::elementwise::{Action, Operand};
 use super::error::ScriptErrorKind as Kind;
@@ -196,7 +194,7 @@ pub(super) fn multiplied(a: &dyn LinOp, transposed: bool, x: &Vector) -> crate::
 }
 
 /// The element of a sparse matrix, counted from 0.
-pub(super) fn element(a: &Rc<StoredMatrix>, row: usize, col: usize) -> f64 {
+pub(super) fn element(a: &StoredMatrix, row: usize, col: usize) -> f64 {
     let rows = a.pattern().rows().nth(row);
     let found = rows.and_then(|(cols, values)| {
         let at = cols.binary_search(&u32::try_from(col).unwrap_or(u32::MAX)).ok()?;

@@ -85,7 +85,7 @@ impl Data {
             Data::Vector(x) if is_one => ops::sum(x.as_ref())?.into(),
             Data::Matrix(a) if is_one => ops::sum(a.as_ref())?.into(),
             Data::Matrix(a) if a.shape().cols == 1 => a.to_vector()?.into(),
-            Data::Sparse(a) if is_one => a.pattern().values().iter().sum::<f64>().into(),
+            Data::Sparse(a) if is_one => (**a).pattern().values().iter().sum::<f64>().into(),
             Data::Sparse(a) if a.shape().cols == 1 => Vector::from_slice(a.device(), &dense(a)?)?.into(),
             _ => self,
         })
@@ -144,7 +144,7 @@ impl Data {
     /// Bytes that the value takes, on the device and on the host, for as long as it is there.
     fn bytes(&self) -> u64 {
         match (self, self.device()) {
-            (Data::Sparse(a), Some(device)) => sparse_bytes(device, a.pattern()).kept,
+            (Data::Sparse(a), Some(device)) => sparse_bytes(device, (**a).pattern()).kept,
             (data, Some(device)) => dense_bytes(device, data.shape()),
             (_, None) => 0,
         }

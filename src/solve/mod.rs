@@ -7,12 +7,8 @@
 
 // What all solvers are asked and how they are driven: `drive`; every decision on what was seen: `judge`. The methods: `krylov`, `stationary` with the
 // smoothers, `multigrid`, `lcp`; what helps them: `precondition`.
-#[macro_use]
-mod solves;
-
 mod auto;
 mod drive;
-mod held;
 mod judge;
 mod krylov;
 mod lcp;
@@ -31,10 +27,9 @@ pub use auto::{
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
-pub use held::{HeldLinOp, HeldPreconditioner, HeldSmoother, HeldSweepable};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
-    FixedRun, Gmres, GmresParams, MOST_RESTART, Minres, MinresParams, Recurrence,
+    FixedRun, Gmres, GmresParams, Krylov, KrylovMethod, MOST_RESTART, Minres, MinresParams, Recurrence,
 };
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,

@@ -1,7 +1,7 @@
 //! The cycle of multigrid by aggregation in f64, with a bound on what rounding to 32 bits changes in it.
 
 use texla::host::Csr;
-use texla::solve::{AggregationMultigrid, AggregationParams, Cycle};
+use texla::solve::{AggregationMultigrid, AggregationParams, Cycle, LinOp};
 
 use super::bounds::gamma;
 use super::reference::abs;
@@ -69,7 +69,7 @@ struct TwinLevel {
 const MORE: usize = 10;
 
 impl Twin {
-    pub fn new(m: &AggregationMultigrid<'_>, params: AggregationParams) -> Self {
+    pub fn new(m: &AggregationMultigrid<impl LinOp>, params: AggregationParams) -> Self {
         let mut levels = Vec::new();
         let mut last = None;
         for (depth, level) in m.levels().enumerate() {

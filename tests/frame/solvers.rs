@@ -23,13 +23,8 @@ fn conjugate_gradients_on_every_form() {
                     let params = CgParams::default().with_stop(Stop::relative(1e-6));
                     let hb = Vector::from_f64(device, &b).unwrap();
                     let mut x = Vector::zeros(device, n).unwrap();
-                    let m;
-                    let cg = if jacobi {
-                        m = Jacobi::new(form.as_ref()).unwrap();
-                        ConjugateGradient::preconditioned(form.as_ref(), &m, params).unwrap()
-                    } else {
-                        ConjugateGradient::new(form.as_ref(), params).unwrap()
-                    };
+                    let m = jacobi.then(|| Jacobi::new(&form).unwrap());
+                    let cg = ConjugateGradient::preconditioned(&form, m, params).unwrap();
                     let report = cg.solve(&mut x, &hb).unwrap();
                     let x = x.read().unwrap();
                     assert_eq!(report.reason, certified(device), "{label}: {report:?}");

@@ -233,11 +233,8 @@ fn it_preconditions_conjugate_gradients_of_the_stencil() {
             let mut x = Vector::zeros(dev, b.len()).unwrap();
             let params = CgParams::default();
             let a: &dyn LinOp = &a;
-            let cg = match with {
-                Some(with) => ConjugateGradient::preconditioned(a, with, params),
-                None => ConjugateGradient::new(a, params),
-            };
-            let report = cg.unwrap().solve(&mut x, &b).unwrap();
+            let cg = ConjugateGradient::preconditioned(a, with, params).unwrap();
+            let report = cg.solve(&mut x, &b).unwrap();
             assert_eq!(report.reason, StopReason::Converged);
             report.iterations
         };

@@ -2,7 +2,9 @@
 
 use texla::host::{Triplets, problems};
 use texla::ops::{ReducePlan, Windows};
-use texla::solve::{CgParams, CgSchedule, ConjugateGradient, FixedReport, Jacobi, LinOp, Stop};
+use texla::solve::{
+    CgParams, CgSchedule, ConjugateGradient, FixedReport, Jacobi, LinOp, Preconditioner, Stop,
+};
 use texla::{BandedMatrix, Device, Error, Shape, Vector};
 
 use crate::common::harness::on_both;
@@ -20,7 +22,11 @@ fn iterate(a: &dyn LinOp, schedule: CgSchedule, b: &[f32], count: usize) -> (Vec
     iterate_by(&ConjugateGradient::new(a, params(schedule)).unwrap(), &b, count)
 }
 
-fn iterate_by(cg: &ConjugateGradient<'_>, b: &Vector, count: usize) -> (Vec<f32>, FixedReport, u64) {
+fn iterate_by(
+    cg: &ConjugateGradient<impl LinOp, impl Preconditioner>,
+    b: &Vector,
+    count: usize,
+) -> (Vec<f32>, FixedReport, u64) {
     let dev: &Device = b.device();
     let mut x = Vector::zeros(dev, b.len()).unwrap();
     let before = dev.counters();
@@ -70,10 +76,8 @@ fn from_zero_is_from_a_start_of_zeros() {
         let jacobi = Jacobi::new(&a).unwrap();
         for (schedule, diagonal) in systems::SCHEDULES.into_iter().flat_map(|s| [(s, false), (s, true)]) {
             let (mut steps, mut none) = (Vec::new(), None);
-            let cg = match diagonal {
-                false => ConjugateGradient::new(&a, params(schedule)).unwrap(),
-                true => ConjugateGradient::preconditioned(&a, &jacobi, params(schedule)).unwrap(),
-            };
+            let m = diagonal.then_some(&jacobi);
+            let cg = ConjugateGradient::preconditioned(&a, m, params(schedule)).unwrap();
             for count in [0, 1, 2, 3, 4, 79, 80] {
                 let (x, report, draws) = iterate_by(&cg, &b, count);
                 let before = dev.counters();

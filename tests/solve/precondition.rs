@@ -67,7 +67,7 @@ fn block_jacobi_solves_with_its_blocks() {
     on_both(|device| {
         for n in lengths(device, 300).into_iter().filter(|n| *n <= 300) {
             let a = blocked(n);
-            let m = BlockJacobi::new(&stored(device, &a)).unwrap();
+            let m = BlockJacobi::new(stored(device, &a)).unwrap();
             let (z, r) = applied(&m, device, 5, n);
             let mut want = Vec::new();
             for first in (0..n).step_by(4) {

@@ -1,7 +1,5 @@
 //! What texla does in a host's frame: a solver, points that are blended, a capture of vertices, and a picture of the result.
 
-use std::rc::Rc;
-
 use texla::kernel::{NoParams, VertexKernel};
 use texla::ops::{self, Histogram, Shades};
 use texla::solve::{CgParams, ConjugateGradient, Stop};
@@ -18,7 +16,7 @@ pub fn shades() -> Shades {
 /// texla in a host: it holds its solver with the matrix, and everything that it needs from frame to frame.
 pub struct Guest {
     device: Device,
-    solver: ConjugateGradient<'static>,
+    solver: ConjugateGradient<BandedMatrix>,
     load: Vector,
     field: Vector,
     histogram: Histogram,
@@ -31,7 +29,7 @@ pub struct Guest {
 impl Guest {
     pub fn new(device: &Device) -> Result<Self> {
         let n = SIDE * SIDE;
-        let a = Rc::new(BandedMatrix::poisson_2d(device, SIDE, SIDE)?);
+        let a = BandedMatrix::poisson_2d(device, SIDE, SIDE)?;
         let params = CgParams::default().with_stop(Stop::relative(1e-3));
         let body = "void kernel(int vertex) { y[0] = x[0] + x[0]; }";
         let vertices = [BufferVector::from_slice(device, &[1.5; 4])?, BufferVector::zeros(device, 4)?];

@@ -6,12 +6,14 @@
 mod accurate;
 mod combine;
 mod exact;
+mod handle;
 mod inlined;
 mod linop;
 
 pub use accurate::{Accuracy, Accurate, Part, product_accurate, product_part};
 pub use combine::{Combine, Product};
 pub use exact::{ExactSum, Summand};
+pub use handle::Handle;
 pub use inlined::Inlined;
 pub use linop::LinOp;
 

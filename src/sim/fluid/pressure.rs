@@ -146,11 +146,8 @@ struct Gradients {
 }
 
 impl Gradients {
-    fn solver<'a>(&'a self, a: &'a Stencil) -> Result<ConjugateGradient<'a>> {
-        match &self.cycle {
-            None => ConjugateGradient::new(a, self.params),
-            Some(cycle) => ConjugateGradient::preconditioned(a, cycle, self.params),
-        }
+    fn solver<'a>(&'a self, a: &'a Stencil) -> Result<ConjugateGradient<&'a Stencil, Option<&'a Multigrid>>> {
+        ConjugateGradient::preconditioned(a, self.cycle.as_ref(), self.params)
     }
 }
 

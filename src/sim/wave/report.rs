@@ -4,7 +4,7 @@ use super::Wave;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accurate};
-use crate::solve::{Breakdown, ConjugateGradient};
+use crate::solve::{Breakdown, FixedReport};
 
 /// What [`Wave::report`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ impl Wave {
     pub fn report(&self) -> Result<Option<StepReport>> {
         let (Some(matrix), Some(run)) = (&self.matrix, &self.run) else { return Ok(None) };
         let _scope = self.device.scope()?;
-        let run = ConjugateGradient::report_of(&self.delta, run)?;
+        let run = FixedReport::of(&self.delta, run)?;
         let mut residual = Vector::zeros(&self.device, self.g.len())?;
         ops::product_accurate(&mut residual, matrix.as_ref(), Accurate::residual(1.0, &self.g, &self.delta))?;
         let [residual, norm] = [ops::norm2(&residual)?.read()?, ops::norm2(&self.g)?.read()?].map(f64::from);

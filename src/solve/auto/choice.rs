@@ -1,37 +1,42 @@
 //! Methods and preconditioners by name, and a pair of them made ready for a matrix.
 
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::data::Unknowns;
+use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::ops::LinOp;
 use crate::platform::Instant;
+use crate::solve::drive::front::{self, Solver};
+use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::held::HeldLinOp;
 use crate::solve::krylov::{
-    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams, Minres,
-    MinresParams, Recurrence,
+    BiCgStabParams, CgParams, CglsParams, GmresParams, Krylov, KrylovMethod, MinresParams, Recurrence,
 };
 use crate::solve::multigrid::{AggregationMultigrid, AggregationParams};
 use crate::solve::precondition::{
     BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
     Jacobi, Preconditioner, Spai,
 };
+use crate::solve::solving::Solving;
 
 /// The methods of Krylov by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MethodKind {
-    /// [`ConjugateGradient`], for symmetric positive definite matrices.
+    /// [`ConjugateGradient`](crate::solve::ConjugateGradient), for symmetric positive definite matrices.
     Cg,
-    /// [`Minres`], for symmetric ones.
+    /// [`Minres`](crate::solve::Minres), for symmetric ones.
     Minres,
-    /// [`BiCgStab`], for square ones.
+    /// [`BiCgStab`](crate::solve::BiCgStab), for square ones.
     BiCgStab,
     /// The same with polynomials of the second degree, [`BiCgStabParams::ell`].
     BiCgStab2,
-    /// [`Gmres`], for square ones.
+    /// [`Gmres`](crate::solve::Gmres), for square ones.
     Gmres,
-    /// [`Cgls`], least squares of any shape.
+    /// [`Cgls`](crate::solve::Cgls), least squares of any shape.
     Cgls,
 }
 
@@ -106,7 +111,7 @@ pub struct Choice {
     pub method: MethodKind,
     /// The preconditioner.
     pub preconditioner: PreconditionerKind,
-    /// Iterations of a cycle of [`Gmres`].
+    /// Iterations of a cycle of [`Gmres`](crate::solve::Gmres).
     pub restart: usize,
     /// Of [`IncompleteLu`]; ILU(0) has no fill, whatever this says.
     pub ilu: IluParams,
@@ -168,37 +173,46 @@ impl Choice {
     /// *Errors*: those of the method.
     pub fn with_preconditioner<'a>(
         &self,
-        a: impl Into<HeldLinOp<'a>>,
-        m: Box<dyn Preconditioner + 'a>,
+        a: impl LinOp + 'a,
+        m: impl Preconditioner + 'a,
         params: ChoiceParams,
     ) -> Result<Chosen<'a>> {
-        let made = Chosen { a: a.into(), m: m.into(), choice: *self, params, set_up: Duration::ZERO };
+        self.chosen(Rc::new(a), Rc::new(m), params)
+    }
+
+    /// Makes the preconditioner for a matrix, which may be most of the work. The matrix is borrowed, shared or owned: see
+    /// [`Krylov`](crate::solve::Krylov#ownership).
+    ///
+    /// *Errors*: those of the method and of the preconditioner, which say what they do not take.
+    pub fn prepare<'a>(&self, a: impl LinOp + 'a, params: ChoiceParams) -> Result<Chosen<'a>> {
+        let a: Rc<dyn LinOp + 'a> = Rc::new(a);
+        // The method's own checks come before those of its preconditioner, and cost less.
+        self.chosen(Rc::clone(&a), Rc::new(Identity), params)?;
+        let started = Instant::now();
+        let m = self.preconditioner_for(&a)?;
+        let set_up = started.elapsed();
+        Ok(Chosen { set_up, ..self.chosen(a, m, params)? })
+    }
+
+    fn chosen<'a>(
+        &self,
+        a: Rc<dyn LinOp + 'a>,
+        m: Rc<dyn Preconditioner + 'a>,
+        params: ChoiceParams,
+    ) -> Result<Chosen<'a>> {
+        let made = Chosen { a, m, choice: *self, params, set_up: Duration::ZERO };
         made.checked()?;
         Ok(made)
     }
 
-    /// Makes the preconditioner for a matrix, which may be most of the work. The matrix is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: those of the method and of the preconditioner, which say what they do not take.
-    pub fn prepare<'a>(&self, a: impl Into<HeldLinOp<'a>>, params: ChoiceParams) -> Result<Chosen<'a>> {
-        let a = a.into();
-        // The method's own checks come before those of its preconditioner, and cost less.
-        self.with_preconditioner(a.clone(), Box::new(Identity), params)?;
-        let started = Instant::now();
-        let m = self.preconditioner_for(&a)?;
-        let set_up = started.elapsed();
-        Ok(Chosen { set_up, ..self.with_preconditioner(a, m, params)? })
-    }
-
-    fn preconditioner_for<'a>(&self, held: &HeldLinOp<'a>) -> Result<Box<dyn Preconditioner + 'a>> {
-        let a = &**held;
+    fn preconditioner_for<'a>(&self, a: &Rc<dyn LinOp + 'a>) -> Result<Rc<dyn Preconditioner + 'a>> {
         let least_squares = self.method == MethodKind::Cgls;
         Ok(match self.preconditioner {
-            PreconditionerKind::None => Box::new(Identity),
-            PreconditionerKind::Jacobi => Box::new(match self.method {
+            PreconditionerKind::None => Rc::new(Identity),
+            PreconditionerKind::Jacobi => Rc::new(match self.method {
                 MethodKind::Cgls => Jacobi::for_least_squares(a)?,
                 MethodKind::Minres => Jacobi::absolute(a)?,
-                MethodKind::Cg => Jacobi::positive("Jacobi", a)?,
+                MethodKind::Cg => Jacobi::positive("Jacobi", &**a)?,
                 _ => Jacobi::new(a)?,
             }),
             other if least_squares => {
@@ -208,28 +222,31 @@ impl Choice {
                         .to_owned(),
                 });
             }
-            PreconditionerKind::BlockJacobi => Box::new(BlockJacobi::new(a)?),
+            PreconditionerKind::BlockJacobi => Rc::new(BlockJacobi::new(a)?),
             PreconditionerKind::Chebyshev => {
-                Box::new(Chebyshev::new(held.clone(), ChebyshevParams::default())?)
+                Rc::new(Chebyshev::new(Rc::clone(a), ChebyshevParams::default())?)
             }
-            PreconditionerKind::Fsai => Box::new(Fsai::new(a, 1)?),
-            PreconditionerKind::FsaiSquared => Box::new(Fsai::new(a, 2)?),
-            PreconditionerKind::Spai => Box::new(Spai::new(a, 1)?),
-            PreconditionerKind::SpaiSquared => Box::new(Spai::new(a, 2)?),
-            PreconditionerKind::Ilu0 => Box::new(IncompleteLu::new(a, self.ilu.with_fill(0))?),
-            PreconditionerKind::Ilut => Box::new(IncompleteLu::new(a, self.ilu)?),
-            PreconditionerKind::Ic0 => Box::new(IncompleteCholesky::new(a, self.ilu.tolerance)?),
+            PreconditionerKind::Fsai => Rc::new(Fsai::new(a, 1)?),
+            PreconditionerKind::FsaiSquared => Rc::new(Fsai::new(a, 2)?),
+            PreconditionerKind::Spai => Rc::new(Spai::new(a, 1)?),
+            PreconditionerKind::SpaiSquared => Rc::new(Spai::new(a, 2)?),
+            PreconditionerKind::Ilu0 => Rc::new(IncompleteLu::new(a, self.ilu.with_fill(0))?),
+            PreconditionerKind::Ilut => Rc::new(IncompleteLu::new(a, self.ilu)?),
+            PreconditionerKind::Ic0 => Rc::new(IncompleteCholesky::new(a, self.ilu.tolerance)?),
             PreconditionerKind::Amg => {
-                Box::new(AggregationMultigrid::new(held.clone(), AggregationParams::default())?)
+                Rc::new(AggregationMultigrid::new(Rc::clone(a), AggregationParams::default())?)
             }
         })
     }
 }
 
+/// A method for the operands of a [`Chosen`].
+type Prepared<'s, M> = Krylov<M, &'s dyn LinOp, &'s dyn Preconditioner>;
+
 /// A [`Choice`] made ready for a matrix; a clone shares what was made.
 #[derive(Clone)]
 pub struct Chosen<'a> {
-    a: HeldLinOp<'a>,
+    a: Rc<dyn LinOp + 'a>,
     m: Rc<dyn Preconditioner + 'a>,
     choice: Choice,
     params: ChoiceParams,
@@ -249,41 +266,34 @@ impl Chosen<'_> {
         self.set_up
     }
 
-    fn cg(&self) -> Result<ConjugateGradient<'_>> {
+    fn by<M: KrylovMethod>(&self, params: M) -> Result<Prepared<'_, M>> {
+        Krylov::preconditioned(&*self.a, &*self.m, params)
+    }
+
+    fn cg(&self) -> Result<Prepared<'_, CgParams>> {
         let ChoiceParams { max_iters, stop, recurrence } = self.params;
-        let params = CgParams { max_iters, stop, recurrence, ..CgParams::default() };
-        ConjugateGradient::preconditioned(&*self.a, self.m.as_ref(), params)
+        self.by(CgParams { max_iters, stop, recurrence, ..CgParams::default() })
     }
 
-    fn minres(&self) -> Result<Minres<'_>> {
+    fn minres(&self) -> Result<Prepared<'_, MinresParams>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
-        Minres::preconditioned(
-            &*self.a,
-            self.m.as_ref(),
-            MinresParams { max_iters, stop, ..MinresParams::default() },
-        )
+        self.by(MinresParams { max_iters, stop, ..MinresParams::default() })
     }
 
-    fn bicgstab(&self) -> Result<BiCgStab<'_>> {
+    fn bicgstab(&self) -> Result<Prepared<'_, BiCgStabParams>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
         let ell = if self.choice.method == MethodKind::BiCgStab2 { 2 } else { 1 };
-        let params = BiCgStabParams { max_iters, stop, ell, ..BiCgStabParams::default() };
-        BiCgStab::preconditioned(&*self.a, self.m.as_ref(), params)
+        self.by(BiCgStabParams { max_iters, stop, ell, ..BiCgStabParams::default() })
     }
 
-    fn gmres(&self) -> Result<Gmres<'_>> {
+    fn gmres(&self) -> Result<Prepared<'_, GmresParams>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
-        let params = GmresParams { max_iters, stop, restart: self.choice.restart, ..GmresParams::default() };
-        Gmres::preconditioned(&*self.a, self.m.as_ref(), params)
+        self.by(GmresParams { max_iters, stop, restart: self.choice.restart, ..GmresParams::default() })
     }
 
-    fn cgls(&self) -> Result<Cgls<'_>> {
+    fn cgls(&self) -> Result<Prepared<'_, CglsParams>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
-        Cgls::preconditioned(
-            &*self.a,
-            self.m.as_ref(),
-            CglsParams { max_iters, stop, ..CglsParams::default() },
-        )
+        self.by(CglsParams { max_iters, stop, ..CglsParams::default() })
     }
 
     fn checked(&self) -> Result<()> {
@@ -296,23 +306,72 @@ impl Chosen<'_> {
         }
     }
 
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`, as the method does: [`ConjugateGradient::solve`] and so on.
-        ///
-        /// *Errors*: as of those.
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            match solver.choice.method {
-                MethodKind::Cg => solver.cg()?.solving(x, b, observe).await,
-                MethodKind::Minres => solver.minres()?.solving(x, b, observe).await,
-                MethodKind::BiCgStab | MethodKind::BiCgStab2 => solver.bicgstab()?.solving(x, b, observe).await,
-                MethodKind::Gmres => solver.gmres()?.solving(x, b, observe).await,
-                MethodKind::Cgls => solver.cgls()?.solving(x, b, observe).await,
-            }
-        }
+    /// Solves `A x = b`, from the initial guess in `x`, as the method does: [`Krylov::solve`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of iterations
+    /// and the relative residual by the solver's own count.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve).
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        front::run(self, x, b, &mut observe)
+    }
+
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
+    ///
+    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
+    /// cloned, which copies handles.
+    ///
+    /// # Cost
+    ///
+    /// Nothing is drawn, nor refused, before the first slice.
+    pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, SolveReport>
+    where
+        Self: 's,
+        X: DerefMut<Target: Unknowns + Sized> + 's,
+        B: Deref<Target: Unknowns + Sized> + 's,
+    {
+        front::begin(self.clone(), x, b)
     }
 
     /// The same with other limits, for a part of a longer solve.
     pub(super) fn limited(&mut self, max_iters: usize) {
         self.params.max_iters = max_iters;
+    }
+}
+
+impl Solver for Chosen<'_> {
+    type Report = SolveReport;
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    async fn solving<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        observe: &mut Observer<'_>,
+    ) -> Result<SolveReport> {
+        match self.choice.method {
+            MethodKind::Cg => self.cg()?.solving(x, b, observe).await,
+            MethodKind::Minres => self.minres()?.solving(x, b, observe).await,
+            MethodKind::BiCgStab | MethodKind::BiCgStab2 => self.bicgstab()?.solving(x, b, observe).await,
+            MethodKind::Gmres => self.gmres()?.solving(x, b, observe).await,
+            MethodKind::Cgls => self.cgls()?.solving(x, b, observe).await,
+        }
     }
 }

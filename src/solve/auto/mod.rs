@@ -5,23 +5,28 @@ mod words;
 
 mod choice;
 mod precision;
+mod report;
 mod spoken;
 
 pub use choice::{Choice, ChoiceParams, Chosen, MethodKind, PreconditionerKind};
 pub use precision::Precision;
+pub use report::{AutoReport, GivenUp, Tried};
 
-use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use crate::data::Unknowns;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::solve::drive::check::check_count;
+use crate::solve::drive::front::{self, Solver};
+use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{SolveReport, Stop, StopReason};
 use crate::solve::drive::slices::{Stopwatch, counters};
-use crate::solve::held::HeldLinOp;
 use crate::solve::krylov::Recurrence;
 use crate::solve::precondition::IluParams;
+use crate::solve::solving::Solving;
 
 /// Parameters of [`Auto`].
 #[derive(Clone, Debug, PartialEq)]
@@ -85,203 +90,188 @@ impl Default for AutoParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Auto<'a> {
-    a: HeldLinOp<'a>,
+pub struct Auto<A> {
+    a: A,
+    plan: Plan,
+}
+
+shown!([A: LinOp] Auto<A>, |s| "Auto({}, {:?})", s.a.shape(), s.plan.params);
+
+/// What is tried, whatever the operator's type is.
+#[derive(Clone)]
+struct Plan {
     params: AutoParams,
     choices: Vec<Choice>,
     /// What remains where nothing of that can be set up, and where nothing leads on.
     spare: Option<[Choice; 2]>,
 }
 
-shown!(Auto<'_>, |s| "Auto({}, {:?})", s.a.shape(), s.params);
-
-/// Why something that was tried was given up.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum GivenUp {
-    /// It could not be set up, or does not take this system.
-    Refused(Error),
-    /// It ended like this; or it was cut short, as [`StopReason::MaxIterations`].
-    Ended(Box<SolveReport>),
-}
-
-impl fmt::Display for GivenUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GivenUp::Refused(error) => write!(f, "{error}"),
-            GivenUp::Ended(report) => write!(f, "{report}"),
-        }
-    }
-}
-
-/// Something that [`Auto`] has tried and given up.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Tried {
-    /// What it was.
-    pub choice: Choice,
-    /// Time for its preconditioner.
-    pub set_up: Duration,
-    /// Time for its iterations.
-    pub solving: Duration,
-    /// Why it was given up.
-    pub why: GivenUp,
-}
-
-/// What [`Auto`] has come to.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct AutoReport {
-    /// How the last run ended; `x` is what this is about.
-    pub solved: SolveReport,
-    /// What that was.
-    pub choice: Choice,
-    /// Time for its preconditioner.
-    pub set_up: Duration,
-    /// Time for its iterations.
-    pub solving: Duration,
-    /// How much of that went by while shaders were compiled.
-    pub compiling: Duration,
-    /// What was given up before, in the order in which it was tried.
-    pub tried: Vec<Tried>,
-}
-
-impl AutoReport {
-    /// Of a single run, with the times for its preconditioner, for its iterations and, of that, for compiling.
-    pub fn of(solved: SolveReport, choice: Choice, [set_up, solving, compiling]: [Duration; 3]) -> Self {
-        AutoReport { solved, choice, set_up, solving, compiling, tried: Vec::new() }
-    }
-
-    /// True for [`StopReason::Converged`] alone.
-    pub fn converged(&self) -> bool {
-        self.solved.converged()
-    }
-
-    /// The relative residual from which the last run went on, where others had run before it: by itself the
-    /// [choice](Self::choice) would begin elsewhere.
-    pub fn went_on_from(&self) -> Option<f64> {
-        self.tried.iter().rev().find_map(|tried| match &tried.why {
-            GivenUp::Ended(report) => Some(report.true_residual),
-            GivenUp::Refused(_) => None,
-        })
-    }
-
-    /// Iterations of all that was tried.
-    pub fn iterations(&self) -> usize {
-        let of = |tried: &Tried| match &tried.why {
-            GivenUp::Refused(_) => 0,
-            GivenUp::Ended(report) => report.iterations,
-        };
-        self.solved.iterations + self.tried.iter().map(of).sum::<usize>()
-    }
-}
-
-/// By what, how it ended, and a line for what was given up.
-impl fmt::Display for AutoReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.choice, self.solved)?;
-        if let Some(residual) = self.went_on_from() {
-            write!(f, "; it went on from a relative residual of {residual:.1e}")?;
-        }
-        self.tried.iter().try_for_each(|Tried { choice, why, .. }| write!(f, "\nnot by {choice}: {why}"))
-    }
-}
-
-impl<'a> Auto<'a> {
-    /// Looks at the matrix, which is borrowed or shared: see [`HeldLinOp`].
+impl<A: LinOp> Auto<A> {
+    /// Looks at the matrix, which is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: that of asking whether the operator is symmetric, and for its diagonal. *Errors*: [`Error::Parameter`]; those of
     /// asking.
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: AutoParams) -> Result<Self> {
-        let a = a.into();
-        params.stop.check("Auto")?;
-        check_count("Auto", "max_iters", params.max_iters)?;
-        let asked = !params.choices.is_empty();
-        let choices = if asked { params.choices.clone() } else { suggested(&*a)? };
-        let spare = [
-            Choice::new(MethodKind::Gmres, PreconditionerKind::None).with_restart(100),
-            Choice::new(MethodKind::Cgls, PreconditionerKind::None),
-        ];
-        let spare = Some(spare).filter(|_| !asked && a.shape().is_square());
-        Ok(Auto { a, params, choices, spare })
+    pub fn new(a: A, params: AutoParams) -> Result<Self> {
+        let plan = Plan::new(&a, params)?;
+        Ok(Auto { a, plan })
+    }
+
+    /// Returns the operator.
+    pub fn operator(&self) -> &A {
+        &self.a
     }
 
     /// What is tried, in this order; for a square matrix and where nothing was asked for, then GMRES without a preconditioner if none
     /// of it could be set up, and CGLS if none of it led on.
     pub fn choices(&self) -> &[Choice] {
-        &self.choices
+        &self.plan.choices
     }
 
-    solves! {
-        /// Solves `A x = b`, or in the sense of least squares where `A` is not square, from the initial guess in `x`.
-        ///
-        /// *Errors*: those of what is tried where it is the system that they are about, not the matrix: [`Error::ShapeMismatch`],
-        /// [`Error::NonFinite`], [`Error::Inconsistent`]; where nothing could be set up, that of the last. `x` is then as it was. Not
-        /// converging is no error: see [`AutoReport::solved`].
-        "iterations" => AutoReport, |solver, x, b, observe| {
-            let AutoParams { max_iters, stop, recurrence, .. } = solver.params;
-            let params = ChoiceParams { max_iters, stop, recurrence };
-            let mut tried: Vec<Tried> = Vec::new();
-            let mut done = 0;
-            let all = || solver.choices.iter().chain(solver.spare.iter().flatten());
-            let last = all().count().saturating_sub(1);
-            let (mut refused, mut compiling) = (None, Duration::ZERO);
-            let ended = |tried: &Tried| matches!(tried.why, GivenUp::Ended(_));
-            for (k, choice) in all().enumerate() {
-                let spare = k >= solver.choices.len() && k < last;
-                if spare && (tried.iter().any(ended) || solver.choices.contains(choice)) {
+    /// Solves `A x = b`, or in the sense of least squares where `A` is not square, from the initial guess in `x`.
+    ///
+    /// Not converging is no error: see [`AutoReport::solved`].
+    ///
+    /// # Errors
+    ///
+    /// Those of what is tried where it is the system that they are about, not the matrix: [`Error::ShapeMismatch`],
+    /// [`Error::NonFinite`], [`Error::Inconsistent`]; where nothing could be set up, that of the last. `x` is then as it was.
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<AutoReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of iterations
+    /// and the relative residual by the solver's own count.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve).
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<AutoReport> {
+        front::run(self, x, b, &mut observe)
+    }
+
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
+    ///
+    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
+    /// cloned: with an operator by reference or `Rc` that copies handles.
+    ///
+    /// # Cost
+    ///
+    /// Nothing is drawn, nor refused, before the first slice.
+    pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, AutoReport>
+    where
+        Self: Clone + 's,
+        X: DerefMut<Target: Unknowns + Sized> + 's,
+        B: Deref<Target: Unknowns + Sized> + 's,
+    {
+        front::begin(self.clone(), x, b)
+    }
+}
+
+impl<A: LinOp> Solver for Auto<A> {
+    type Report = AutoReport;
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    async fn solving<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        observe: &mut Observer<'_>,
+    ) -> Result<AutoReport> {
+        self.plan.solve(&self.a, x, b, observe).await
+    }
+}
+
+impl Plan {
+    fn new(a: &dyn LinOp, params: AutoParams) -> Result<Self> {
+        params.stop.check("Auto")?;
+        check_count("Auto", "max_iters", params.max_iters)?;
+        let asked = !params.choices.is_empty();
+        let choices = if asked { params.choices.clone() } else { suggested(a)? };
+        let spare = [
+            Choice::new(MethodKind::Gmres, PreconditionerKind::None).with_restart(100),
+            Choice::new(MethodKind::Cgls, PreconditionerKind::None),
+        ];
+        let spare = Some(spare).filter(|_| !asked && a.shape().is_square());
+        Ok(Plan { params, choices, spare })
+    }
+
+    async fn solve<X: Unknowns, B: Unknowns>(
+        &self,
+        a: &dyn LinOp,
+        x: &mut X,
+        b: &B,
+        observe: &mut Observer<'_>,
+    ) -> Result<AutoReport> {
+        let AutoParams { max_iters, stop, recurrence, .. } = self.params;
+        let params = ChoiceParams { max_iters, stop, recurrence };
+        let mut tried: Vec<Tried> = Vec::new();
+        let mut done = 0;
+        let all = || self.choices.iter().chain(self.spare.iter().flatten());
+        let last = all().count().saturating_sub(1);
+        let (mut refused, mut compiling) = (None, Duration::ZERO);
+        let ended = |tried: &Tried| matches!(tried.why, GivenUp::Ended(_));
+        for (k, choice) in all().enumerate() {
+            let spare = k >= self.choices.len() && k < last;
+            if spare && (tried.iter().any(ended) || self.choices.contains(choice)) {
+                continue;
+            }
+            let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
+            let mut chosen = match choice.prepare(a, params) {
+                Ok(chosen) => chosen,
+                // What is made of a matrix may leave the range of floats though its elements do not.
+                Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
+                    refused = Some(error.clone());
+                    tried.push(give_up(Duration::ZERO, Duration::ZERO, GivenUp::Refused(error)));
                     continue;
                 }
-                let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
-                let mut chosen = match choice.prepare(&*solver.a, params) {
-                    Ok(chosen) => chosen,
-                    // What is made of a matrix may leave the range of floats though its elements do not.
-                    Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
-                        refused = Some(error.clone());
-                        tried.push(give_up(Duration::ZERO, Duration::ZERO, GivenUp::Refused(error)));
-                        continue;
+                Err(error) => return Err(error),
+            };
+            let (started, before) = (Stopwatch::start(), counters(a.device()));
+            let outcome = self.run((a, &mut chosen), (x, b), (k >= last, &mut done), observe).await;
+            let (set_up, solving) = (chosen.set_up(), started.elapsed());
+            compiling = counters(a.device()).since(&before).compile_time;
+            match outcome {
+                Ok(solved) => {
+                    let ends = match solved.reason {
+                        StopReason::Converged | StopReason::Uncertified => true,
+                        // What 32 bits can reach is the same for all: pairs reach more.
+                        StopReason::Stagnated => !solved.pairs,
+                        _ => false,
+                    };
+                    if ends || k >= last || done >= max_iters {
+                        return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
                     }
-                    Err(error) => return Err(error),
-                };
-                let (started, before) = (Stopwatch::start(), counters(solver.a.device()));
-                let outcome = solver.run(&mut chosen, (x, b), (k >= last, &mut done), observe).await;
-                let (set_up, solving) = (chosen.set_up(), started.elapsed());
-                compiling = counters(solver.a.device()).since(&before).compile_time;
-                match outcome {
-                    Ok(solved) => {
-                        let ends = match solved.reason {
-                            StopReason::Converged | StopReason::Uncertified => true,
-                            // What 32 bits can reach is the same for all: pairs reach more.
-                            StopReason::Stagnated => !solved.pairs,
-                            _ => false,
-                        };
-                        if ends || k >= last || done >= max_iters {
-                            return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
-                        }
-                        tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
-                    }
-                    Err(error) if is_about_the_matrix(&error) && (k < last || tried.iter().any(ended)) => {
-                        refused = Some(error.clone());
-                        tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
-                    }
-                    Err(error) => return Err(error),
+                    tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
                 }
-            }
-            // The last could not be set up: what came to most before it is the answer.
-            if let Some(at) = tried.iter().rposition(ended) {
-                let Tried { choice, set_up, solving, why } = tried.remove(at);
-                if let GivenUp::Ended(solved) = why {
-                    return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
+                Err(error) if is_about_the_matrix(&error) && (k < last || tried.iter().any(ended)) => {
+                    refused = Some(error.clone());
+                    tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
                 }
+                Err(error) => return Err(error),
             }
-            Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
         }
+        // The last could not be set up: what came to most before it is the answer.
+        if let Some(at) = tried.iter().rposition(ended) {
+            let Tried { choice, set_up, solving, why } = tried.remove(at);
+            if let GivenUp::Ended(solved) = why {
+                return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
+            }
+        }
+        Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
     }
 
     /// One of the choices, as long as it leads on.
     async fn run<X: Unknowns, B: Unknowns>(
         &self,
-        chosen: &mut Chosen<'_>,
+        (a, chosen): (&dyn LinOp, &mut Chosen<'_>),
         (x, b): (&mut X, &B),
         (is_last, done): (bool, &mut usize),
         observe: &mut dyn FnMut(usize, f64),
@@ -289,7 +279,7 @@ impl<'a> Auto<'a> {
         /// What a share of iterations has to leave of the residual at most.
         const LEADS_ON: f64 = 1.0 / 3.0;
         let max_iters = self.params.max_iters;
-        let share = share(chosen.choice(), self.a.shape().cols);
+        let share = share(chosen.choice(), a.shape().cols);
         let mut before: Option<SolveReport> = None;
         loop {
             let left = max_iters.saturating_sub(*done);

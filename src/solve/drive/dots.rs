@@ -18,9 +18,7 @@ pub(in crate::solve) enum Dots {
     Residual,
     /// What a stationary method is judged by. The residual and the iterates are multiplied by powers of two first, so
     /// that squares keep within the range of floats.
-    Progress {
-        factors: [f32; 2],
-    },
+    Progress { factors: [f32; 2] },
     /// What a solve asks of its vectors: see [`Facts`](super::facts::Facts).
     Facts,
     /// n.v and n.n of a pair v
@@ -31,9 +29,7 @@ impl Dots {
     /// Where the terms stand, and how stages after the first combine them.
     fn source(self) -> (Source<'static>, &'static str) {
         match self {
-            Dots::PairAlong => {
-                (glsl!("double/dots.frag"), "OP_PAIRS")
-            }
+            Dots::PairAlong => (glsl!("double/dots.frag"), "OP_PAIRS"),
             _ => (glsl!("solve/dots.frag"), "OP_SUM"),
         }
     }

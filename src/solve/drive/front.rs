@@ -1,17 +1,62 @@
 //! The front of every solver: what is asked before a solve begins, and what the caller gets in the end.
 
+use std::ops::{Deref, DerefMut};
+
 use super::check::check_vectors;
 use super::finite::{Finite, Small};
 use super::iterate::Iterate;
 use super::looks::Observer;
 use super::null_space::consistent;
 use super::report::SolveReport;
-use super::slices::{counters, scoped};
+use super::slices::{counters, now, scoped};
 use super::unknown::{Iterand, Right, check_right};
 use super::{Limits, Method, drive};
 use crate::data::{Unknowns, Vector};
+use crate::device::Device;
 use crate::error::Result;
 use crate::ops::LinOp;
+use crate::solve::solving::Solving;
+
+/// What `solve`, `solve_observed` and `begin` of every solver run: the whole solve, written once.
+pub(in crate::solve) trait Solver {
+    /// The outcome of a solve.
+    type Report;
+
+    fn device(&self) -> &Device;
+
+    /// Solves from the start in `x`, telling `observe` at every poll how many iterations are done, and their residual.
+    async fn solving<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        observe: &mut Observer<'_>,
+    ) -> Result<Self::Report>;
+}
+
+/// Solves now, and waits for what is on its way.
+pub(in crate::solve) fn run<S: Solver>(
+    solver: &S,
+    x: &mut impl Unknowns,
+    b: &impl Unknowns,
+    observe: &mut Observer<'_>,
+) -> Result<S::Report> {
+    now(solver.solving(x, b, observe))
+}
+
+/// The same solve, to be advanced by the caller.
+pub(in crate::solve) fn begin<'s, S, X, B>(solver: S, x: X, b: B) -> Solving<'s, X, S::Report>
+where
+    S: Solver + 's,
+    X: DerefMut<Target: Unknowns + Sized> + 's,
+    B: Deref<Target: Unknowns + Sized> + 's,
+{
+    let device = solver.device().clone();
+    Solving::new(&device, move |seen| async move {
+        let mut x = x;
+        let done = solver.solving(&mut *x, &*b, &mut |k, residual| seen.set((k, Some(residual)))).await;
+        (x, done)
+    })
+}
 
 /// Refuses operands of a solve of `A x = b` that do not fit, before anything is drawn.
 pub(in crate::solve) fn fits(

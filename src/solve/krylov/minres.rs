@@ -1,14 +1,14 @@
 //! MINRES for symmetric systems that need not be definite.
 
 use crate::error::Result;
-use crate::ops::Windows;
+use crate::ops::{LinOp, Windows};
 use crate::solve::drive::check::{check_square, check_symmetric};
-use crate::solve::drive::front;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::iterate::Iterate;
+use crate::solve::drive::report::Stop;
 use crate::solve::drive::state::{Flag, Report};
-use crate::solve::drive::{After, Limits, SPELL};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::{Identity, check_definite};
+use crate::solve::drive::{After, SPELL};
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
+use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 use crate::solve::space::{Number, Options, Recipe, Register, Running, Space, Store};
 
 /// Parameters of [`Minres`].
@@ -49,6 +49,16 @@ impl Default for MinresParams {
 /// *Cost* of an iteration: a product, an application of the preconditioner, two reductions, two small passes and two for the vectors;
 /// no readback.
 ///
+/// # Errors
+///
+/// - [`new`](Krylov::new): [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
+///   [`Error::Parameter`].
+/// - [`preconditioned`](Krylov::preconditioned): also [`Error::Unsupported`] for a preconditioner that is
+///   known not to be positive definite.
+/// - [`solve`](Krylov::solve): no others.
+///
+/// # Examples
+///
 /// ```
 /// use texla::{BandedMatrix, Vector, host::Triplets, solve::{Minres, MinresParams, StopReason}};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -64,59 +74,41 @@ impl Default for MinresParams {
 /// assert!(x.read()?.iter().all(|x| (x - 1.0).abs() < 1e-4));
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct Minres<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: MinresParams,
+pub type Minres<A, P = Identity> = Krylov<MinresParams, A, P>;
+
+impl KrylovMethod for MinresParams {
+    const NAME: &'static str = "Minres";
+
+    fn stop(&self) -> Stop {
+        self.stop
+    }
+
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, a: &dyn LinOp, m: &dyn Preconditioner) -> Result<()> {
+        let op = Self::NAME;
+        check_square(op, a)?;
+        check_symmetric(op, a)?;
+        check_definite(op, m)
+    }
 }
 
-shown!(Minres<'_>, |s| "Minres({}, {:?})", s.a.shape(), s.params);
+impl Runs for MinresParams {
+    const SOLVE: &'static str = "Minres::solve";
+    type Run<'r> = Running<'r, Recurrence>;
 
-impl<'a> Minres<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Matrix`] when `a` is not square, or is known not to be symmetric; [`Error::Parameter`].
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: MinresParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
-    }
-
-    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new), and [`Error::Unsupported`] for one that is known not to be
-    /// positive definite.
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: MinresParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        let op = "Minres";
-        params.stop.check(op)?;
-        check_square(op, &*a)?;
-        check_symmetric(op, &*a)?;
-        check_definite(op, &*m)?;
-        Ok(Minres { a, m, params })
-    }
-
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
-        /// solution is the one orthogonal to it.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-        /// space; [`Error::Unsupported`] as for [`ConjugateGradient`](crate::solve::ConjugateGradient). `x` is then as it was. Not
-        /// converging is no error, nor is a breakdown: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Minres::solve", (&*solver.a, x, b), limits, observe, async |at| {
-                let unknowns = at.b.len();
-                let make = move |wide| {
-                    let mut store = Store::new(solver.a.device(), solver.params.windows, wide, Options::default())?;
-                    let recipe = Recurrence::new(&mut store, unknowns)?;
-                    Ok((store, recipe))
-                };
-                Running::new(&*solver.m, at.is_double() && !solver.m.is_dear(), at, make)
-            })
-            .await
-        }
+    async fn start<'r>(
+        Parts { a, m, params }: Parts<'r, Self>,
+        at: &mut Iterate<'_>,
+    ) -> Result<Self::Run<'r>> {
+        let unknowns = at.b.len();
+        Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
+            let mut store = Store::new(a.device(), params.windows, wide, Options::default())?;
+            let recipe = Recurrence::new(&mut store, unknowns)?;
+            Ok((store, recipe))
+        })
     }
 }
 
@@ -126,7 +118,7 @@ const PATIENCE: usize = 500;
 /// The recurrences of Paige and Saunders: Lanczos vectors `v`, not divided by their norms in the preconditioner's, `z = M v`, and
 /// directions `w`. `gamma` is the norm of `v`, `eta` that of the residual in the norm of the preconditioner, of whose square `share`
 /// times is taken for r·r; (`c`, `s`) is the rotation that makes a triangle of a column.
-struct Recurrence {
+pub(in crate::solve) struct Recurrence {
     v: Register,
     v_before: Register,
     next: Register,
@@ -157,8 +149,23 @@ impl Recurrence {
         let [by_p, by_v, by_before] = s.numbers(["by_p", "by_v", "by_before"])?;
         let [by_z, by_w_before, by_w, step] = s.numbers(["by_z", "by_w_before", "by_w", "stride"])?;
         Ok(Recurrence {
-            v, v_before, next, p, z, next_z, w, w_before, next_w,
-            patience, by_p, by_v, by_before, by_z, by_w_before, by_w, step,
+            v,
+            v_before,
+            next,
+            p,
+            z,
+            next_z,
+            w,
+            w_before,
+            next_w,
+            patience,
+            by_p,
+            by_v,
+            by_before,
+            by_z,
+            by_w_before,
+            by_w,
+            step,
             unknowns,
         })
     }
@@ -215,7 +222,8 @@ impl Recipe for Recurrence {
             will_meet(eta * eta * share);
             halts(left > 0.0, STALLED, left);";
         s.numbers([("square", next.dot(next_z))], column)?;
-        let direction = next_w.sums().plus(self.by_z, z).minus(self.by_w_before, w_before).minus(self.by_w, w);
+        let direction =
+            next_w.sums().plus(self.by_z, z).minus(self.by_w_before, w_before).minus(self.by_w, w);
         s.update([direction, Space::X.plus(self.step, next_w)])?;
         s.turn([v_before, v, next])?;
         s.turn([w_before, w, next_w])?;

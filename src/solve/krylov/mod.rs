@@ -5,9 +5,11 @@ mod cg;
 mod cgls;
 mod gmres;
 mod minres;
+mod solver;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
 pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun, Recurrence};
 pub use cgls::{Cgls, CglsParams};
 pub use gmres::{Gmres, GmresParams, MOST_RESTART};
 pub use minres::{Minres, MinresParams};
+pub use solver::{Krylov, KrylovMethod};

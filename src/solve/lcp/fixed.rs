@@ -6,9 +6,8 @@ use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Combine};
+use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::check_vectors;
-use crate::solve::held::HeldLinOp;
 
 /// `x ← max(x - ω D⁻¹ (A x + b), 0)`, a fixed number of times: the listing of \[Moravanszky03\] 4.2 for the linear
 /// complementarity problem `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0`.
@@ -34,25 +33,24 @@ use crate::solve::held::HeldLinOp;
 /// assert!((x[0] - 4.0 / 3.0).abs() < 1e-6 && (x[1] - 7.0 / 3.0).abs() < 1e-6);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct ProjectedJacobi<'a> {
-    a: HeldLinOp<'a>,
+pub struct ProjectedJacobi<A> {
+    a: A,
     /// `ω / a_ii`.
     d: Vector,
 }
 
-shown!(ProjectedJacobi<'_>, |s| "ProjectedJacobi({})", s.a.shape());
+shown!([A: LinOp] ProjectedJacobi<A>, |s| "ProjectedJacobi({})", s.a.shape());
 
-impl<'a> ProjectedJacobi<'a> {
-    /// With the relaxation `omega`, for an operator that is borrowed or shared: see [`HeldLinOp`].
+impl<A: LinOp> ProjectedJacobi<A> {
+    /// With the relaxation `omega`, for an operator that is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Parameter`] unless `omega` is positive and finite; [`Error::Matrix`] when
     /// `a` is not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the
     /// operator does not know its diagonal; [`Error::NonFinite`] when `omega / a_ii` overflows.
-    pub fn new(a: impl Into<HeldLinOp<'a>>, omega: f32) -> Result<Self> {
-        let a = a.into();
+    pub fn new(a: A, omega: f32) -> Result<Self> {
         let op = "ProjectedJacobi";
         check_omega(op, omega)?;
-        let diagonal = positive_diagonal(op, &*a)?;
+        let diagonal = positive_diagonal(op, &a)?;
         let d: Vec<f64> = diagonal.iter().map(|d| f64::from(omega) / d).collect();
         check_finite("ProjectedJacobi: omega / a_ii", d.iter().copied())?;
         Ok(ProjectedJacobi { d: Vector::from_f64(a.device(), &d)?, a })
@@ -62,31 +60,35 @@ impl<'a> ProjectedJacobi<'a> {
     ///
     /// *Cost*: two copies besides the sweeps. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`].
     pub fn run(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("ProjectedJacobi::run", &*self.a, x, b)?;
-        if sweeps == 0 {
-            return Ok(());
-        }
-        let device = self.a.device();
-        let _scope = device.scope()?;
-        let fresh = || Vector::uninit(device, x.len());
-        let mut iterate = PingPong::new(fresh()?, fresh()?);
-        let mut w = fresh()?;
-        ops::copy(iterate.front_mut(), x)?;
-        for _ in 0..sweeps {
-            // w = A x + b
-            ops::product(&mut w, Combine::AddTo(b), 1.0, &*self.a, iterate.front())?;
-            // x = max(x - ω D⁻¹ w, 0)
-            Draw::new(device, glsl!("lcp/fixed.frag"))
-                .input("x", iterate.front().view())
-                .input("d", self.d.view())
-                .input("w", w.view())
-                .target(iterate.back().view())
-                .run()?;
-            iterate.swap();
-        }
-        // Into the caller's texture, which the application may hold.
-        ops::copy(x, iterate.front())
+        run(&self.a, &self.d, x, b, sweeps)
     }
+}
+
+fn run(a: &dyn LinOp, d: &Vector, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
+    check_vectors("ProjectedJacobi::run", a, x, b)?;
+    if sweeps == 0 {
+        return Ok(());
+    }
+    let device = a.device();
+    let _scope = device.scope()?;
+    let fresh = || Vector::uninit(device, x.len());
+    let mut iterate = PingPong::new(fresh()?, fresh()?);
+    let mut w = fresh()?;
+    ops::copy(iterate.front_mut(), x)?;
+    for _ in 0..sweeps {
+        // w = A x + b
+        ops::product(&mut w, Combine::AddTo(b), 1.0, a, iterate.front())?;
+        // x = max(x - ω D⁻¹ w, 0)
+        Draw::new(device, glsl!("lcp/fixed.frag"))
+            .input("x", iterate.front().view())
+            .input("d", d.view())
+            .input("w", w.view())
+            .target(iterate.back().view())
+            .run()?;
+        iterate.swap();
+    }
+    // Into the caller's texture, which the application may hold.
+    ops::copy(x, iterate.front())
 }
 
 /// Refuses a relaxation that is none.

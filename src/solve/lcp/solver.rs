@@ -1,5 +1,6 @@
 //! The form to depend on.
 
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use super::certify::drive;
@@ -10,16 +11,18 @@ use super::run::{Run, corrected};
 use super::spectrum::estimate;
 use super::system::{Problem, System};
 use super::table::Table;
-use crate::data::{Vector, exponent, times_power_of_two};
+use crate::data::{Unknowns, Vector, exponent, times_power_of_two};
+use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
-use crate::ops;
+use crate::ops::{self, LinOp};
 use crate::solve::drive::finite::Small;
-use crate::solve::drive::front;
+use crate::solve::drive::front::{self, Solver};
+use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::slices::{arrived, number, scoped};
 use crate::solve::drive::unknown::{Iterand, Right};
-use crate::solve::held::HeldLinOp;
+use crate::solve::solving::Solving;
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
@@ -56,8 +59,16 @@ const OP: &str = "LcpSolver";
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct LcpSolver<'a> {
-    a: HeldLinOp<'a>,
+pub struct LcpSolver<A> {
+    a: A,
+    ready: Ready,
+}
+
+shown!([A: LinOp] LcpSolver<A>, |s| "LcpSolver({}, {:?})", s.a.shape(), s.ready.params);
+
+/// What was made ready for an operator, whatever its type is.
+#[derive(Clone)]
+struct Ready {
     params: LcpParams,
     /// Of the power of two that the matrix is divided by.
     exponent: i32,
@@ -66,22 +77,101 @@ pub struct LcpSolver<'a> {
     spectrum: Option<Rc<Table>>,
 }
 
-shown!(LcpSolver<'_>, |s| "LcpSolver({}, {:?})", s.a.shape(), s.params);
-
-impl<'a> LcpSolver<'a> {
-    /// Makes ready for `a`, borrowed or shared ([`HeldLinOp`]): uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
+impl<A: LinOp> LcpSolver<A> {
+    /// Makes ready for `a`, borrowed, shared or owned ([`Krylov`](crate::solve::Krylov#ownership)): uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
     ///
     /// *Cost*: 16 products, each with a reduction and two draws, unless the relaxation is fixed; no readback. *Errors*: [`Error::Matrix`] when `a` is
     /// not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the operator
     /// does not know its diagonal; [`Error::Parameter`]; [`Error::NonFinite`] where a diagonal entry is smaller than
     /// the largest coefficient by more than 32 bits can say.
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: LcpParams) -> Result<Self> {
-        let a = a.into();
+    pub fn new(a: A, params: LcpParams) -> Result<Self> {
+        let ready = Ready::new(&a, params)?;
+        Ok(LcpSolver { a, ready })
+    }
+
+    /// Returns the operator.
+    pub fn operator(&self) -> &A {
+        &self.a
+    }
+
+    /// Solves, from the warm start in `x`; what is negative in it begins as zero. Not converging is no error: see
+    /// [`LcpOutcome::reason`].
+    ///
+    /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
+    /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::ShapeMismatch`];
+    /// - [`Error::Breakdown`] when a residual leaves the range of floats, or their sum stays a thousand times above its best: a
+    ///   fixed relaxation is too large, or the problem has no solution. `x` is then the start, projected;
+    /// - [`Error::NonFinite`] for an `x` or a `b` that is not finite;
+    /// - [`Error::Parameter`] for a `b` with an element more than 2¹³⁰ times larger than the most negative one, or with one below
+    ///   the normal range that counts beside that;
+    /// - [`Error::Unsupported`], with `x` as it was, for pairs where the operator has no
+    ///   [`accumulate`](crate::solve::LinOp::accumulate) or the device no exact two-sum, and for a `b` of pairs with an `x` of 32
+    ///   bits.
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<LcpReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of sweeps
+    /// and the relative residual by the solver's own count.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve).
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<LcpReport> {
+        front::run(self, x, b, &mut observe)
+    }
+
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
+    ///
+    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
+    /// cloned: with an operator by reference or `Rc` that copies handles.
+    ///
+    /// # Cost
+    ///
+    /// Nothing is drawn, nor refused, before the first slice.
+    pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, LcpReport>
+    where
+        Self: Clone + 's,
+        X: DerefMut<Target: Unknowns + Sized> + 's,
+        B: Deref<Target: Unknowns + Sized> + 's,
+    {
+        front::begin(self.clone(), x, b)
+    }
+}
+
+impl<A: LinOp> Solver for LcpSolver<A> {
+    type Report = LcpReport;
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    async fn solving<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        observe: &mut Observer<'_>,
+    ) -> Result<LcpReport> {
+        self.ready.solve(&self.a, x, b, observe).await
+    }
+}
+
+impl Ready {
+    fn new(a: &dyn LinOp, params: LcpParams) -> Result<Self> {
         params.check(OP)?;
-        let diagonal = positive_diagonal(OP, &*a)?;
+        let diagonal = positive_diagonal(OP, a)?;
         let device = a.device();
         let _scope = device.scope()?;
-        let exponent = exponent_of(&*a)?.clamp(-125, 125);
+        let exponent = exponent_of(a)?.clamp(-125, 125);
         let scale = f64::from(exponent).exp2();
         let inverses: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
         check_finite("LcpSolver: max |a_ij| / a_ii", inverses.iter().copied())?;
@@ -89,95 +179,79 @@ impl<'a> LcpSolver<'a> {
         let partition = Partition::single(device, inverses.len())?;
         let spectrum = match params.relaxation {
             Relaxation::Fixed(_) => None,
-            _ => Some(Rc::new(estimate(&*a, power(-exponent), &inverses, &partition)?)),
+            _ => Some(Rc::new(estimate(a, power(-exponent), &inverses, &partition)?)),
         };
-        Ok(LcpSolver {
-            a,
-            params,
-            exponent,
-            inverses: Rc::new(inverses),
-            partition: Rc::new(partition),
-            spectrum,
-        })
+        Ok(Ready { params, exponent, inverses: Rc::new(inverses), partition: Rc::new(partition), spectrum })
     }
 
-    solves! {
-        /// Solves, from the warm start in `x`; what is negative in it begins as zero.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when a residual leaves the range of floats, or their sum
-        /// stays a thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
-        /// start, projected.
-        /// [`Error::NonFinite`] for an `x` or a `b` that is not finite; [`Error::Parameter`] for a `b` with an element more than
-        /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging
-        /// is no error: see [`LcpOutcome::reason`].
-        ///
-        /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
-        /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.
-        /// [`Error::Unsupported`], with `x` as it was, where the operator has no [`accumulate`](crate::solve::LinOp::accumulate) or the device no exact
-        /// two-sum, and for a `b` of pairs with an `x` of 32 bits.
-        "sweeps" => LcpReport, |solver, x, b, observe| {
-            let (op, right) = ("LcpSolver::solve", Right::of(b));
-            front::fits(op, &*solver.a, x.parts(), right)?;
-            scoped(solver.a.device(), async {
-                let (high, low) = x.parts();
-                let b = right.high;
-                // What is lost is told of nowhere.
-                let bound = (solver.params.stop.relative / f64::from(1u32 << 18), false);
-                let (finite, _) = front::asked(op, &*solver.a, (high, low), right, bound, Small::BesideNegative).await?;
-                let device = solver.a.device();
-                let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
-                let largest = number(ops::max_abs(b)?).await?;
-                finite.check().await?;
-                let least = match least {
-                    Some(sent) => arrived(&sent).await?.first().copied().map_or(0.0, f64::from),
-                    None => 0.0,
-                };
-                let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
-                // x is measured in units of b over those of A.
-                let unit = own - solver.exponent;
-                let scaled = |e, v: &Vector| {
-                    let mut scaled = Vector::uninit(device, v.len())?;
-                    times_power(&mut scaled, e, v).map(|()| scaled)
-                };
-                let scaled_b = scaled(-own, b)?;
-                let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
-                let start = scaled(-unit, high)?;
-                let projected = match low {
-                    Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
-                    None => {
-                        let mut projected = Vector::uninit(device, start.len())?;
-                        ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
-                        Iterand { high: projected, low: None }
-                    }
-                };
-                let system = System {
-                    a: &*solver.a,
-                    matrix_scale: power(-solver.exponent),
-                    inverses: &solver.inverses,
-                    partition: &solver.partition,
-                    spectrum: solver.spectrum.as_deref(),
-                    b: &scaled_b,
-                    b_low: scaled_low.as_ref(),
-                    problems: vec![Problem {
-                        norm: norm.unwrap_or(1.0),
-                        trivial: norm.is_none(),
-                        unit: natural_unit(solver.exponent),
-                        rows: b.len(),
-                    }],
-                    unit,
-                };
-                let mut run = Run::new(system, projected, solver.params.relaxation)?;
-                let report = drive(&mut run, &solver.params, observe).await?;
-                // Into the caller's texture, which the application may hold.
-                let (high, low) = x.parts_mut();
-                times_power(high, unit, &run.x.high)?;
-                if let (Some(to), Some(from)) = (low, &run.x.low) {
-                    times_power(to, unit, from)?;
+    async fn solve<X: Unknowns, B: Unknowns>(
+        &self,
+        a: &dyn LinOp,
+        x: &mut X,
+        b: &B,
+        observe: &mut Observer<'_>,
+    ) -> Result<LcpReport> {
+        let (op, right) = ("LcpSolver::solve", Right::of(b));
+        front::fits(op, a, x.parts(), right)?;
+        scoped(a.device(), async {
+            let (high, low) = x.parts();
+            let b = right.high;
+            // What is lost is told of nowhere.
+            let bound = (self.params.stop.relative / f64::from(1u32 << 18), false);
+            let (finite, _) = front::asked(op, a, (high, low), right, bound, Small::BesideNegative).await?;
+            let device = a.device();
+            let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
+            let largest = number(ops::max_abs(b)?).await?;
+            finite.check().await?;
+            let least = match least {
+                Some(sent) => arrived(&sent).await?.first().copied().map_or(0.0, f64::from),
+                None => 0.0,
+            };
+            let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
+            // x is measured in units of b over those of A.
+            let unit = own - self.exponent;
+            let scaled = |e, v: &Vector| {
+                let mut scaled = Vector::uninit(device, v.len())?;
+                times_power(&mut scaled, e, v).map(|()| scaled)
+            };
+            let scaled_b = scaled(-own, b)?;
+            let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
+            let start = scaled(-unit, high)?;
+            let projected = match low {
+                Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
+                None => {
+                    let mut projected = Vector::uninit(device, start.len())?;
+                    ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
+                    Iterand { high: projected, low: None }
                 }
-                single(report)
-            })
-            .await
-        }
+            };
+            let system = System {
+                a,
+                matrix_scale: power(-self.exponent),
+                inverses: &self.inverses,
+                partition: &self.partition,
+                spectrum: self.spectrum.as_deref(),
+                b: &scaled_b,
+                b_low: scaled_low.as_ref(),
+                problems: vec![Problem {
+                    norm: norm.unwrap_or(1.0),
+                    trivial: norm.is_none(),
+                    unit: natural_unit(self.exponent),
+                    rows: b.len(),
+                }],
+                unit,
+            };
+            let mut run = Run::new(system, projected, self.params.relaxation)?;
+            let report = drive(&mut run, &self.params, observe).await?;
+            // Into the caller's texture, which the application may hold.
+            let (high, low) = x.parts_mut();
+            times_power(high, unit, &run.x.high)?;
+            if let (Some(to), Some(from)) = (low, &run.x.low) {
+                times_power(to, unit, from)?;
+            }
+            single(report)
+        })
+        .await
     }
 }
 

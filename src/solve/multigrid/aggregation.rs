@@ -14,7 +14,6 @@ use crate::kernel::Replays;
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::{check_square, check_vectors};
 use crate::solve::drive::scales::times_power;
-use crate::solve::held::HeldLinOp;
 use crate::solve::precondition::Preconditioner;
 use crate::solve::stationary::{Smoother, Sweep, Sweeper};
 use levels::{Hierarchy, Level};
@@ -80,8 +79,8 @@ impl Default for AggregationParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[doc(alias = "amg")]
-pub struct AggregationMultigrid<'a> {
-    a: HeldLinOp<'a>,
+pub struct AggregationMultigrid<A> {
+    a: A,
     device: Device,
     hierarchy: Hierarchy,
     params: AggregationParams,
@@ -89,7 +88,7 @@ pub struct AggregationMultigrid<'a> {
 }
 
 shown!(
-    AggregationMultigrid<'_>,
+    [A: LinOp] AggregationMultigrid<A>,
     |m| "AggregationMultigrid({}, {} levels, {:?})",
     m.a.shape(),
     m.hierarchy.levels.len(),
@@ -124,37 +123,17 @@ impl Lazy {
     }
 }
 
-impl<'a> AggregationMultigrid<'a> {
-    /// Sets up all levels of an operator that is borrowed or shared: see [`HeldLinOp`].
+impl<A: LinOp> AggregationMultigrid<A> {
+    /// Sets up all levels of an operator that is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: on the host, proportional to the entries of all levels, and the inverse of the coarsest; uploads of
     /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or
     /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite;
     /// [`Error::Unsupported`] when the operator does not know its entries, or has a null space; [`Error::NonFinite`];
     /// [`Error::Parameter`] for no sweeps or more than 8; [`Error::TooLarge`], [`Error::OutOfMemory`].
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: AggregationParams) -> Result<Self> {
-        let a = a.into();
-        check_sweeps(OP, params.sweeps)?;
-        check_square(OP, &*a)?;
-        let Some(pattern) = a.pattern() else {
-            return Err(unsupported("the operator does not provide its entries"));
-        };
-        ops::check_shape(OP, "pattern", pattern.shape(), a.shape())?;
-        if !a.null_space().is_empty() {
-            return Err(unsupported("the operator has a null space, expected a positive definite one"));
-        }
-        check_finite(OP, pattern.values().iter().copied())?;
-        let known = a.asymmetry()?;
-        if let Some((i, j, one, other)) = known.or_else(|| pattern.asymmetry()) {
-            let (one, other) = (number(one), number(other));
-            let detail =
-                format!("has {one} at ({i}, {j}) and {other} at ({j}, {i}), expected a symmetric matrix");
-            return Err(Error::Matrix { op: OP, detail });
-        }
-        let device = a.device().clone();
-        let _scope = device.scope()?;
-        let hierarchy = Hierarchy::new(&*a, pattern)?;
-        Ok(AggregationMultigrid { device: device.clone(), a, hierarchy, params, replays: Replays::default() })
+    pub fn new(a: A, params: AggregationParams) -> Result<Self> {
+        let (device, hierarchy) = set_up(&a, &params)?;
+        Ok(AggregationMultigrid { a, device, hierarchy, params, replays: Replays::default() })
     }
 
     /// The levels, from the finest on.
@@ -168,8 +147,48 @@ impl<'a> AggregationMultigrid<'a> {
         })
     }
 
+    fn cycles(&self) -> Cycles<'_> {
+        let AggregationMultigrid { a, device, hierarchy, params, replays } = self;
+        Cycles { a, device, hierarchy, params, replays }
+    }
+}
+
+/// The operator, borrowed for the time of a cycle, with all that was set up for it.
+struct Cycles<'m> {
+    a: &'m dyn LinOp,
+    device: &'m Device,
+    hierarchy: &'m Hierarchy,
+    params: &'m AggregationParams,
+    replays: &'m Replays<Start>,
+}
+
+fn set_up(a: &dyn LinOp, params: &AggregationParams) -> Result<(Device, Hierarchy)> {
+    check_sweeps(OP, params.sweeps)?;
+    check_square(OP, a)?;
+    let Some(pattern) = a.pattern() else {
+        return Err(unsupported("the operator does not provide its entries"));
+    };
+    ops::check_shape(OP, "pattern", pattern.shape(), a.shape())?;
+    if !a.null_space().is_empty() {
+        return Err(unsupported("the operator has a null space, expected a positive definite one"));
+    }
+    check_finite(OP, pattern.values().iter().copied())?;
+    let known = a.asymmetry()?;
+    if let Some((i, j, one, other)) = known.or_else(|| pattern.asymmetry()) {
+        let (one, other) = (number(one), number(other));
+        let detail =
+            format!("has {one} at ({i}, {j}) and {other} at ({j}, {i}), expected a symmetric matrix");
+        return Err(Error::Matrix { op: OP, detail });
+    }
+    let device = a.device().clone();
+    let _scope = device.scope()?;
+    let hierarchy = Hierarchy::new(a, pattern)?;
+    Ok((device.clone(), hierarchy))
+}
+
+impl Cycles<'_> {
     fn sweeper<'l>(&'l self, level: &'l Level) -> Sweeper<'l> {
-        let a: &dyn LinOp = level.a.as_ref().map_or(&*self.a, |a| a);
+        let a: &dyn LinOp = level.a.as_ref().map_or(self.a, |a| a);
         Sweeper { a, w: level.w.as_ref(), one_pass: level.one_pass }
     }
 
@@ -189,7 +208,7 @@ impl<'a> AggregationMultigrid<'a> {
         for k in left {
             let numbers =
                 Sweep { start: lazy.start, unit: level.unit, factor: level.scale * omega(bounds, k, count) };
-            let mut next = Vector::uninit(&self.device, x.len())?;
+            let mut next = Vector::uninit(self.device, x.len())?;
             sweeper.sweep(&mut next, lazy.of(x, b), b, numbers, &mut room)?;
             std::mem::swap(x, &mut next);
             lazy = Lazy::WRITTEN;
@@ -214,15 +233,15 @@ impl<'a> AggregationMultigrid<'a> {
     }
 }
 
-impl Levels for AggregationMultigrid<'_> {
+impl Levels for Cycles<'_> {
     type Kept = Lazy;
 
     fn device(&self) -> &Device {
-        &self.device
+        self.device
     }
 
     fn replays(&self) -> Option<&Replays<Start>> {
-        self.a.is_replayable().then_some(&self.replays)
+        self.a.is_replayable().then_some(self.replays)
     }
 
     fn count(&self) -> usize {
@@ -238,18 +257,18 @@ impl Levels for AggregationMultigrid<'_> {
     ) -> Result<Option<(Vector, Lazy)>> {
         let Some((level, [_, restriction])) = self.hierarchy.transfer(depth) else { return Ok(None) };
         let lazy = self.sweeps(level, x, b, start, self.params.sweeps)?;
-        let mut r = Vector::uninit(&self.device, x.len())?;
+        let mut r = Vector::uninit(self.device, x.len())?;
         // r = b - A x
         let alpha = lazy.start * level.unit;
         ops::product(&mut r, Combine::SubtractFrom(b), alpha, self.sweeper(level).a, lazy.of(x, b))?;
-        let mut coarse_b = Vector::uninit(&self.device, restriction.shape().rows)?;
+        let mut coarse_b = Vector::uninit(self.device, restriction.shape().rows)?;
         ops::product(&mut coarse_b, Combine::Replace, 1.0, restriction, &r)?;
         Ok(Some((coarse_b, lazy)))
     }
 
     fn ascend(&self, depth: usize, x: &mut Vector, b: &Vector, e: &Vector, lazy: Lazy) -> Result<()> {
         let Some((level, [prolongator, _])) = self.hierarchy.transfer(depth) else { return Ok(()) };
-        let mut next = Vector::uninit(&self.device, x.len())?;
+        let mut next = Vector::uninit(self.device, x.len())?;
         // x = x + P e, but for the factor that the next sweep multiplies by.
         ops::product(&mut next, Combine::AddTo(lazy.of(x, b)), 1.0 / lazy.start, prolongator, e)?;
         std::mem::swap(x, &mut next);
@@ -270,9 +289,9 @@ impl Levels for AggregationMultigrid<'_> {
     }
 }
 
-impl Smoother for AggregationMultigrid<'_> {
+impl<A: LinOp> Smoother for AggregationMultigrid<A> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("AggregationMultigrid::smooth", &*self.a, x, b)?;
+        check_vectors("AggregationMultigrid::smooth", &self.a, x, b)?;
         let _scope = self.device.scope()?;
         let mut room = None;
         let b = match self.hierarchy.exponent {
@@ -283,17 +302,17 @@ impl Smoother for AggregationMultigrid<'_> {
                 scaled
             }
         };
-        (0..sweeps).try_for_each(|_| whole_cycle(self, self.params.cycle, x, b, Start::After(0)))
+        (0..sweeps).try_for_each(|_| whole_cycle(&self.cycles(), self.params.cycle, x, b, Start::After(0)))
     }
 }
 
-impl Preconditioner for AggregationMultigrid<'_> {
+impl<A: LinOp> Preconditioner for AggregationMultigrid<A> {
     /// One cycle from zero, up to a power of two.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        check_vectors("AggregationMultigrid::apply", &*self.a, z, r)?;
+        check_vectors("AggregationMultigrid::apply", &self.a, z, r)?;
         let _scope = self.device.scope()?;
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
-        whole_cycle(self, self.params.cycle, z, r, Start::Zero)
+        whole_cycle(&self.cycles(), self.params.cycle, z, r, Start::Zero)
     }
 }
 

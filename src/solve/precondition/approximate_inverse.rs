@@ -6,10 +6,9 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::Csr;
 use crate::host::approximate::{fsai, spai};
-use crate::ops::{self, Combine};
+use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::{check_square, check_symmetric, check_vectors_of};
 use crate::solve::drive::scales::exponent_of;
-use crate::solve::held::HeldLinOp;
 
 /// A factorised sparse approximate inverse `GᵀG ≈ A⁻¹` of a symmetric positive definite matrix (L. Kolotilina, A. Yeremin, SIAM J.
 /// Matrix Anal. Appl. 14, 1993): for [`ConjugateGradient`](crate::solve::ConjugateGradient).
@@ -44,8 +43,11 @@ impl Fsai {
     /// *Cost*: on the host, on all its cores, a dense system for each row; up to 4 uploads. *Errors*: [`Error::Parameter`];
     /// [`Error::Matrix`] when it is not square or not symmetric, or naming a row whose diagonal is not positive;
     /// [`Error::Unsupported`] when the operator does not give its entries ([`pattern`](crate::ops::LinOp::pattern)).
-    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, power: usize) -> Result<Self> {
-        let a = &*a.into();
+    pub fn new(a: impl LinOp, power: usize) -> Result<Self> {
+        Self::of(&a, power)
+    }
+
+    fn of(a: &dyn LinOp, power: usize) -> Result<Self> {
         let op = "Fsai";
         check_square(op, a)?;
         check_symmetric(op, a)?;
@@ -106,8 +108,11 @@ impl Spai {
     ///
     /// *Cost*: on the host, on all its cores, a dense least-squares problem for each column; up to 4 uploads. *Errors*: as of
     /// [`Fsai::new`], but for symmetry.
-    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, steps: usize) -> Result<Self> {
-        let a = &*a.into();
+    pub fn new(a: impl LinOp, steps: usize) -> Result<Self> {
+        Self::of(&a, steps)
+    }
+
+    fn of(a: &dyn LinOp, steps: usize) -> Result<Self> {
         let op = "Spai";
         check_square(op, a)?;
         check_power(op, "steps", steps)?;

@@ -5,9 +5,9 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
+use crate::ops::LinOp;
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_square, check_vectors_of};
-use crate::solve::held::HeldLinOp;
 
 /// Block Jacobi: `z = c B⁻¹ r`, where `B` is the block diagonal of `A` with blocks of 4x4, as many unknowns as a texel holds, and
 /// `c` a power of two that makes the largest element about 1.
@@ -48,8 +48,11 @@ impl BlockJacobi {
     ///
     /// *Cost*: 4 uploads. *Errors*: [`Error::Matrix`] when it is not square, or naming the rows of a block that is singular;
     /// [`Error::Unsupported`] when it does not give its entries ([`pattern`](crate::ops::LinOp::pattern)).
-    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>) -> Result<Self> {
-        let a = &*a.into();
+    pub fn new(a: impl LinOp) -> Result<Self> {
+        Self::of(&a)
+    }
+
+    fn of(a: &dyn LinOp) -> Result<Self> {
         let op = "BlockJacobi";
         check_square(op, a)?;
         let n = a.shape().rows;

@@ -8,7 +8,6 @@ use crate::host::{Csr, number};
 use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::check_vectors;
-use crate::solve::held::HeldLinOp;
 use crate::solve::precondition::Jacobi;
 
 /// Parameters of [`Chebyshev`].
@@ -63,23 +62,40 @@ impl Default for ChebyshevParams {
 /// assert!(5 * fewer <= 2 * plain, "{fewer} in place of {plain}");
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct Chebyshev<'a> {
-    a: HeldLinOp<'a>,
+pub struct Chebyshev<A> {
+    a: A,
+    polynomial: Polynomial,
+}
+
+/// The polynomial, whatever the operator's type is.
+struct Polynomial {
     inverse: Jacobi,
     /// `(ρ'ρ, 2 ρ' / δ)` of each step; of the first `(0, 1 / θ)`.
     steps: Vec<[f32; 2]>,
     largest: f64,
 }
 
-shown!(Chebyshev<'_>, |m| "Chebyshev({}, degree {})", m.a.shape(), m.steps.len());
+shown!([A: LinOp] Chebyshev<A>, |m| "Chebyshev({}, degree {})", m.a.shape(), m.polynomial.steps.len());
 
-impl<'a> Chebyshev<'a> {
-    /// For a symmetric positive definite operator, borrowed or shared: see [`HeldLinOp`].
+impl<A: LinOp> Chebyshev<A> {
+    /// For a symmetric positive definite operator, borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: 1 upload, 12 products, 2 numbers waited for. *Errors*: [`Error::Parameter`]; [`Error::Matrix`] naming the first row
     /// whose diagonal is not positive; [`Error::Unsupported`] when the operator does not know its diagonal.
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: ChebyshevParams) -> Result<Self> {
-        let (a, op) = (a.into(), "Chebyshev");
+    pub fn new(a: A, params: ChebyshevParams) -> Result<Self> {
+        let polynomial = Polynomial::new(&a, params)?;
+        Ok(Chebyshev { a, polynomial })
+    }
+
+    /// The bound on the eigenvalues of `D⁻¹ A` that the polynomial is made for.
+    pub fn largest(&self) -> f64 {
+        self.polynomial.largest
+    }
+}
+
+impl Polynomial {
+    fn new(a: &dyn LinOp, params: ChebyshevParams) -> Result<Self> {
+        let op = "Chebyshev";
         let ChebyshevParams { degree, ratio } = params;
         if !(1..=64).contains(&degree) {
             return Err(Error::Parameter {
@@ -94,9 +110,9 @@ impl<'a> Chebyshev<'a> {
             return Err(Error::Parameter { op, name: "ratio", value: number(ratio), expected });
         }
         let _scope = a.device().scope()?;
-        let inverse = Jacobi::positive(op, &*a)?;
+        let inverse = Jacobi::positive(op, a)?;
         let known = a.pattern().map(bound);
-        let largest = known.unwrap_or(f64::INFINITY).min(1.2 * estimate(&*a, &inverse)?);
+        let largest = known.unwrap_or(f64::INFINITY).min(1.2 * estimate(a, &inverse)?);
         let (theta, delta) = (0.5 * largest * (1.0 + 1.0 / ratio), 0.5 * largest * (1.0 - 1.0 / ratio));
         let mut rho = delta / theta;
         let mut steps = vec![[0.0, (1.0 / theta) as f32]];
@@ -105,12 +121,40 @@ impl<'a> Chebyshev<'a> {
             steps.push([(next * rho) as f32, (2.0 * next / delta) as f32]);
             rho = next;
         }
-        Ok(Chebyshev { a, inverse, steps, largest })
+        Ok(Polynomial { inverse, steps, largest })
     }
 
-    /// The bound on the eigenvalues of `D⁻¹ A` that the polynomial is made for.
-    pub fn largest(&self) -> f64 {
-        self.largest
+    fn apply(&self, a: &dyn LinOp, z: &mut Vector, r: &Vector) -> Result<()> {
+        let device = a.device();
+        check_vectors("Chebyshev::apply", a, z, r)?;
+        let _scope = device.scope()?;
+        let fresh = || Vector::uninit(device, r.len());
+        let m = self.inverse.values();
+        let [mut now, mut before] = [None::<Vector>, None];
+        for (k, [momentum, factor]) in self.steps.iter().enumerate() {
+            let rest = match &now {
+                None => None,
+                Some(now) => {
+                    let mut rest = fresh()?;
+                    ops::product(&mut rest, Combine::SubtractFrom(r), self.inverse.unit(), a, now)?;
+                    Some(rest)
+                }
+            };
+            let next = if k + 1 < self.steps.len() { Some(fresh()?) } else { None };
+            Draw::new(device, glsl!("solve/chebyshev.frag"))
+                .define("STEP", k.min(2) as u32)
+                .input("m", m.view())
+                .input("r", rest.as_ref().unwrap_or(r).view())
+                .input_if("z", now.as_ref().map(Operand::view))
+                .input_if("before", before.as_ref().map(Operand::view))
+                .param("momentum", *momentum)
+                .param("factor", *factor)
+                .masked(true)
+                .target(next.as_ref().unwrap_or(z).view())
+                .run()?;
+            before = std::mem::replace(&mut now, next);
+        }
+        Ok(())
     }
 }
 
@@ -147,37 +191,8 @@ fn estimate(a: &dyn LinOp, inverse: &Jacobi) -> Result<f64> {
     Ok(if grown.is_finite() && grown > 0.0 { grown } else { 1.0 })
 }
 
-impl Preconditioner for Chebyshev<'_> {
+impl<A: LinOp> Preconditioner for Chebyshev<A> {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        let device = self.a.device();
-        check_vectors("Chebyshev::apply", &*self.a, z, r)?;
-        let _scope = device.scope()?;
-        let fresh = || Vector::uninit(device, r.len());
-        let m = self.inverse.values();
-        let [mut now, mut before] = [None::<Vector>, None];
-        for (k, [momentum, factor]) in self.steps.iter().enumerate() {
-            let rest = match &now {
-                None => None,
-                Some(now) => {
-                    let mut rest = fresh()?;
-                    ops::product(&mut rest, Combine::SubtractFrom(r), self.inverse.unit(), &*self.a, now)?;
-                    Some(rest)
-                }
-            };
-            let next = if k + 1 < self.steps.len() { Some(fresh()?) } else { None };
-            Draw::new(device, glsl!("solve/chebyshev.frag"))
-                .define("STEP", k.min(2) as u32)
-                .input("m", m.view())
-                .input("r", rest.as_ref().unwrap_or(r).view())
-                .input_if("z", now.as_ref().map(Operand::view))
-                .input_if("before", before.as_ref().map(Operand::view))
-                .param("momentum", *momentum)
-                .param("factor", *factor)
-                .masked(true)
-                .target(next.as_ref().unwrap_or(z).view())
-                .run()?;
-            before = std::mem::replace(&mut now, next);
-        }
-        Ok(())
+        self.polynomial.apply(&self.a, z, r)
     }
 }

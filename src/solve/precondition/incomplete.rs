@@ -7,11 +7,10 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::approximate::{Factors, ic0, ilu0, ilut, minimum_degree};
 use crate::host::{Csr, Prepared};
-use crate::ops::{self, Combine};
+use crate::ops::{self, Combine, LinOp};
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_square, check_symmetric, check_vectors_of};
 use crate::solve::drive::scales::exponent_of;
-use crate::solve::held::HeldLinOp;
 
 /// Parameters of [`IncompleteLu`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,8 +88,11 @@ impl IncompleteLu {
     ///
     /// *Cost*: elimination on the host; up to 6 uploads a matrix. *Errors*: [`Error::Matrix`] when it is not square;
     /// [`Error::Parameter`]; [`Error::Unsupported`] when the operator does not give its entries ([`pattern`](crate::ops::LinOp::pattern)).
-    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, params: IluParams) -> Result<Self> {
-        let a = &*a.into();
+    pub fn new(a: impl LinOp, params: IluParams) -> Result<Self> {
+        Self::of(&a, params)
+    }
+
+    fn of(a: &dyn LinOp, params: IluParams) -> Result<Self> {
         let op = "IncompleteLu";
         check_square(op, a)?;
         let IluParams { fill, drop, prepared, tolerance } = params;
@@ -197,8 +199,11 @@ impl IncompleteCholesky {
     ///
     /// *Cost*: elimination on the host; up to 6 uploads. *Errors*: [`Error::Matrix`] when it is not square, not symmetric, or a
     /// diagonal entry is not positive; [`Error::Parameter`]; [`Error::Unsupported`] when the operator does not give its entries.
-    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, tolerance: f64) -> Result<Self> {
-        let a = &*a.into();
+    pub fn new(a: impl LinOp, tolerance: f64) -> Result<Self> {
+        Self::of(&a, tolerance)
+    }
+
+    fn of(a: &dyn LinOp, tolerance: f64) -> Result<Self> {
         let op = "IncompleteCholesky";
         check_square(op, a)?;
         check_symmetric(op, a)?;

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::host::number;
 use crate::ops::{self, LinOp};
 use crate::solve::drive::scales::power;
-use crate::solve::held::HeldLinOp;
 
 /// Division by the diagonal: `z_i = c r_i / A[i, i]`, where `c` is a power of two that makes the largest factor about
 /// 1 (for least squares the one of the largest column, as far as others have room); a multiple of a preconditioner is as good as the
@@ -30,8 +29,8 @@ impl Jacobi {
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero;
     /// [`Error::Unsupported`] when the operator does not know its diagonal.
-    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>) -> Result<Self> {
-        let a = &*a.into();
+    pub fn new(a: impl LinOp) -> Result<Self> {
+        let a: &dyn LinOp = &a;
         let nonzero = |d: f64| d != 0.0;
         let what = ("diagonal entry", "a number other than 0", nonzero);
         Self::from_diagonal("Jacobi", a, &a.diagonal()?, what, i32::MIN)
@@ -42,8 +41,8 @@ impl Jacobi {
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] naming the first column of zeros; [`Error::Unsupported`] when the operator does
     /// not know its diagonal, or has zeros there and does not know the norms of its columns.
-    pub fn absolute<'a>(a: impl Into<HeldLinOp<'a>>) -> Result<Self> {
-        let a = &*a.into();
+    pub fn absolute(a: impl LinOp) -> Result<Self> {
+        let a: &dyn LinOp = &a;
         let mut diagonal: Vec<f64> = a.diagonal()?.into_iter().map(f64::abs).collect();
         if diagonal.contains(&0.0) {
             let norms = a.column_squares()?.into_iter().map(f64::sqrt);
@@ -56,8 +55,8 @@ impl Jacobi {
     /// From the squared norms of the columns, which are the diagonal of `AᵀA`, for least squares.
     ///
     /// *Errors*: [`Error::Matrix`] naming the first column of zeros.
-    pub fn for_least_squares<'a>(a: impl Into<HeldLinOp<'a>>) -> Result<Self> {
-        let a = &*a.into();
+    pub fn for_least_squares(a: impl LinOp) -> Result<Self> {
+        let a: &dyn LinOp = &a;
         let positive = |d: f64| d > 0.0;
         let what = ("squared norm of the column", "a positive number", positive);
         let squares = a.column_squares()?;

@@ -15,7 +15,7 @@ pub use jacobi::Jacobi;
 use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::host::Csr;
-use crate::ops::{self, LinOp, keeping};
+use crate::ops::{self, Handle, LinOp, keeping};
 
 /// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients, least squares and MINRES.
 pub trait Preconditioner {
@@ -42,6 +42,26 @@ pub trait Preconditioner {
     /// need it to be refuse it with that.
     fn indefinite(&self) -> Option<String> {
         None
+    }
+}
+
+/// Forwards every function, the provided ones too.
+#[deny(clippy::missing_trait_methods)]
+impl<H: Handle<Target: Preconditioner>> Preconditioner for H {
+    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        (**self).apply(z, r)
+    }
+
+    fn diagonal(&self) -> Option<&Vector> {
+        (**self).diagonal()
+    }
+
+    fn is_identity(&self) -> bool {
+        (**self).is_identity()
+    }
+
+    fn indefinite(&self) -> Option<String> {
+        (**self).indefinite()
     }
 }
 
@@ -74,6 +94,43 @@ impl dyn Preconditioner + '_ {
     /// Whether it costs passes of its own beside those of an iteration.
     pub(in crate::solve) fn is_dear(&self) -> bool {
         !self.is_identity() && self.diagonal().is_none()
+    }
+}
+
+/// `None` is the identity, for preconditioners that are chosen at run time.
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, solve::{CgParams, ConjugateGradient, Jacobi}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::poisson_2d(dev, 16, 16)?;
+/// let b = Vector::filled(dev, 256, 1.0)?;
+/// for preconditioned in [false, true] {
+///     let m = if preconditioned { Some(Jacobi::new(&a)?) } else { None };
+///     let solver = ConjugateGradient::preconditioned(&a, m, CgParams::default())?;
+///     assert!(solver.solve(&mut Vector::zeros(dev, 256)?, &b)?.converged());
+/// }
+/// # Ok::<(), texla::Error>(())
+/// ```
+#[deny(clippy::missing_trait_methods)]
+impl<P: Preconditioner> Preconditioner for Option<P> {
+    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        match self {
+            None => Identity.apply(z, r),
+            Some(m) => m.apply(z, r),
+        }
+    }
+
+    fn diagonal(&self) -> Option<&Vector> {
+        self.as_ref().and_then(P::diagonal)
+    }
+
+    fn is_identity(&self) -> bool {
+        self.as_ref().is_none_or(P::is_identity)
+    }
+
+    fn indefinite(&self) -> Option<String> {
+        self.as_ref().and_then(P::indefinite)
     }
 }
 

@@ -59,7 +59,9 @@ impl Space<'_, '_> {
             return recipe.iterate(self);
         }
         let begin = self.arrangement();
-        if let Some((_, recording, end)) = self.own.iterations.known.iter().find(|(known, ..)| *known == begin) {
+        if let Some((_, recording, end)) =
+            self.own.iterations.known.iter().find(|(known, ..)| *known == begin)
+        {
             recording.replay(&[])?;
             let end = end.clone();
             self.arrange(&end);
@@ -80,12 +82,15 @@ impl Space<'_, '_> {
 
     fn arrangement(&self) -> Arrangement {
         let (at, own) = (&*self.at, &*self.own);
-        let mut textures: Vec<Option<TextureName>> =
-            [&at.y, &at.r].iter().flat_map(|pair| [Some(raw(pair.front())), Some(raw(pair.back()))]).collect();
+        let mut textures: Vec<Option<TextureName>> = [&at.y, &at.r]
+            .iter()
+            .flat_map(|pair| [Some(raw(pair.front())), Some(raw(pair.back()))])
+            .collect();
         let scalars = own.groups.iter().map(|group| &group.texel).chain([&own.report, &own.bounds]);
         textures.extend(scalars.flat_map(|pair| [Some(raw(pair.front())), Some(raw(pair.back()))]));
         let stored = |stored: &Option<Stored>| stored.as_ref().map(|stored| raw(&stored.high));
-        textures.extend(own.places.iter().flat_map(|p| [stored(&p.front), stored(&p.back), stored(&p.spare)]));
+        textures
+            .extend(own.places.iter().flat_map(|p| [stored(&p.front), stored(&p.back), stored(&p.spare)]));
         let scales = [at.x_scale(), at.matrix_scale, own.lift, at.scale].map(f32::to_bits);
         Arrangement {
             textures,

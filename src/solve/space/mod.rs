@@ -16,8 +16,8 @@ mod update;
 mod wide;
 
 pub use expr::{Dot, M, Number, Operand, Register, Update};
-pub use places::Store;
 pub(in crate::solve) use places::Options;
+pub use places::Store;
 pub(in crate::solve) use run::Running;
 pub(in crate::solve) use step::Besides;
 
@@ -198,7 +198,9 @@ impl<'s, 'a> Space<'s, 'a> {
         let low = self.at.low.as_ref();
         match register {
             Self::X => Ok(Source { high: self.at.y.front(), low: low.map(|l| l.y.front()), loose: false }),
-            Self::R => Ok(Source { high: self.at.residual_at_hand(), low: low.map(|l| l.r.front()), loose: false }),
+            Self::R => {
+                Ok(Source { high: self.at.residual_at_hand(), low: low.map(|l| l.r.front()), loose: false })
+            }
             _ => match &place.front {
                 Some(Stored { high, low }) => Ok(Source { high, low: low.as_ref(), loose: place.loose }),
                 None => {

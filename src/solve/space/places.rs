@@ -107,7 +107,12 @@ pub struct Store {
 pub(super) const ROOM: f64 = (1u32 << 20) as f64;
 
 impl Store {
-    pub(in crate::solve) fn new(device: &Device, windows: Windows, wide: bool, options: Options) -> Result<Self> {
+    pub(in crate::solve) fn new(
+        device: &Device,
+        windows: Windows,
+        wide: bool,
+        options: Options,
+    ) -> Result<Self> {
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::uninit(device)?, Scalar::uninit(device)?));
         let mut store = Store {
             reducer: Reducer::new(device, windows),
@@ -228,7 +233,12 @@ impl Store {
     }
 
     /// What an iteration comes to, with nothing drawn: on average, where updates wait.
-    pub(in crate::solve) fn count<R: Recipe>(&mut self, m: &dyn Preconditioner, at: &mut Iterate<'_>, recipe: &mut R) -> Result<Workload> {
+    pub(in crate::solve) fn count<R: Recipe>(
+        &mut self,
+        m: &dyn Preconditioner,
+        at: &mut Iterate<'_>,
+        recipe: &mut R,
+    ) -> Result<Workload> {
         self.counted = Some(Workload::default());
         let mut space = Space { at, m, own: self };
         for _ in 0..2 {
@@ -243,7 +253,9 @@ impl Store {
     }
 
     pub(super) fn place_mut(&mut self, Register(k): Register) -> Result<&mut Place> {
-        self.places.get_mut(k).ok_or(Error::Internal { place: "Space", detail: "a register of another space" })
+        self.places
+            .get_mut(k)
+            .ok_or(Error::Internal { place: "Space", detail: "a register of another space" })
     }
 
     pub(super) fn changed(&mut self, register: Register) -> Result<()> {

@@ -60,12 +60,7 @@ impl Reads {
     }
 
     /// Loads all of that, by accessors of this kind; and what is fetched.
-    pub(super) fn loads(
-        &self,
-        space: &Space<'_, '_>,
-        by: &str,
-        [open, close]: [&str; 2],
-    ) -> Result<String> {
+    pub(super) fn loads(&self, space: &Space<'_, '_>, by: &str, [open, close]: [&str; 2]) -> Result<String> {
         let mut text = String::new();
         let x = self.factor(space)?;
         for (k, register) in self.roots.iter().enumerate() {

@@ -37,7 +37,10 @@ impl Space<'_, '_> {
             self.materialise(p)?;
         }
         let (Root::Vector(of), false) = self.root(p.into())? else {
-            return Err(Error::Internal { place: "Space::product", detail: "a product of what is not written" });
+            return Err(Error::Internal {
+                place: "Space::product",
+                detail: "a product of what is not written",
+            });
         };
         if self.own.options.inlines && !transposed {
             let version = self.own.place_of(p)?.version;
@@ -116,7 +119,10 @@ impl Space<'_, '_> {
             self.materialise(p)?;
         }
         let (Root::Vector(of), false) = self.root(p.into())? else {
-            return Err(Error::Internal { place: "Space::product", detail: "a product of what is not written" });
+            return Err(Error::Internal {
+                place: "Space::product",
+                detail: "a product of what is not written",
+            });
         };
         let mut next = Vector::uninit(&self.device(), self.len_of(r)?)?;
         let (Source { high: from, .. }, Source { high: x, .. }) = (self.source(r)?, self.source(of)?);
@@ -144,7 +150,9 @@ impl Space<'_, '_> {
         self.own.changed(v)?;
         match &mut self.own.place_mut(v)?.front {
             Some(Stored { high, .. }) => Ok(high),
-            None => Err(Error::Internal { place: "Space", detail: "a register is changed before it is written" }),
+            None => {
+                Err(Error::Internal { place: "Space", detail: "a register is changed before it is written" })
+            }
         }
     }
 
@@ -164,12 +172,21 @@ impl Space<'_, '_> {
         for pair in registers.windows(2) {
             let [Register(a), Register(b)] = *pair else { continue };
             if a <= Self::R.0 || b <= Self::R.0 || a.max(b) >= self.own.places.len() {
-                return Err(Error::Internal { place: "Space::turn", detail: "registers that cannot change places" });
+                return Err(Error::Internal {
+                    place: "Space::turn",
+                    detail: "registers that cannot change places",
+                });
             }
             self.own.places.swap(a, b);
             // What stands for one of them stands for it where it is now.
             let moved = |of: &mut Register| {
-                of.0 = if of.0 == a { b } else if of.0 == b { a } else { of.0 };
+                of.0 = if of.0 == a {
+                    b
+                } else if of.0 == b {
+                    a
+                } else {
+                    of.0
+                };
             };
             for place in &mut self.own.places {
                 match &mut place.meaning {

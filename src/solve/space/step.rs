@@ -126,7 +126,8 @@ impl Space<'_, '_> {
         if begins {
             self.own.groups.iter_mut().for_each(|group| group.written = false);
         }
-        let finds_unit = self.own.finds_unit && ["meets", "will_meet"].iter().any(|test| mentions(text, test).0);
+        let finds_unit =
+            self.own.finds_unit && ["meets", "will_meet"].iter().any(|test| mentions(text, test).0);
         let names = dots.map(|(name, _)| name).to_vec();
         let groups = self.groups_in(text);
         let step = Step { names, sums, places, groups, text, begins, finds_unit };
@@ -275,8 +276,10 @@ impl Space<'_, '_> {
 
     /// The report, the groups that are assigned, and the bounds where they are found.
     fn outputs(&self, step: &Step<'_>, counts_frozen: bool) -> Vec<Output<'_>> {
-        let output = |name: &str, value: String, view| {
-            Output { name: name.to_owned(), assigned: format!("{name} = {value};"), view }
+        let output = |name: &str, value: String, view| Output {
+            name: name.to_owned(),
+            assigned: format!("{name} = {value};"),
+            view,
         };
         let mut outputs = vec![output("next_report", "report".to_owned(), self.own.report.back().view())];
         for (k, _) in step.groups.iter().filter(|(_, writes)| *writes) {

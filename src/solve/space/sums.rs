@@ -42,7 +42,8 @@ impl Space<'_, '_> {
                 // In a window nothing lies under the fragment.
                 let Fetches { own, adjacent, .. } = product.fetches;
                 let summed = product.fetches.with_own(0.0).with_adjacent(own + adjacent);
-                work = work + Workload::default().fetching(first, summed).with_multiply_adds(product.multiply_adds);
+                work = work
+                    + Workload::default().fetching(first, summed).with_multiply_adds(product.multiply_adds);
             }
             self.own.counted = self.own.counted.map(|counted| counted + work);
             return Ok(None);

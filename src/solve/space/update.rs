@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::expr::{Base, Term};
-use super::step::channels;
 use super::places::{Meaning, Owed};
 use super::reads::Reads;
+use super::step::channels;
 use super::{Number, Register, Space, Update};
 use crate::data::exponent;
 use crate::error::{Error, Result};
@@ -111,9 +111,12 @@ impl<'a> Space<'_, 'a> {
         }
         while count > 1 {
             let written = self.worded(updates.get(..count).unwrap_or(updates))?;
-            let inputs = written.reads.count(self)? + written.groups.len() + 1 + if pays { parts + 1 } else { 0 };
+            let inputs =
+                written.reads.count(self)? + written.groups.len() + 1 + if pays { parts + 1 } else { 0 };
             // Operators that are read with the updates have been asked whether there is room.
-            if parts * written.targets.len() <= buffers && (inputs <= units || written.reads.product.is_some()) {
+            if parts * written.targets.len() <= buffers
+                && (inputs <= units || written.reads.product.is_some())
+            {
                 break;
             }
             count -= 1;
@@ -141,7 +144,9 @@ impl<'a> Space<'_, 'a> {
 
     /// Whether an update of the iterate may be left to the next iteration: along one direction that has a vector of its own.
     fn may_wait(&self, update: &Update) -> Result<Option<Owed>> {
-        let [Term { minus: false, factor: Some(factor), operand }] = update.terms.as_slice() else { return Ok(None) };
+        let [Term { minus: false, factor: Some(factor), operand }] = update.terms.as_slice() else {
+            return Ok(None);
+        };
         let own = self.own.place_of(operand.register)?.meaning == Meaning::Own;
         let gates = self.own.groups.get(factor.group).is_some_and(|group| group.gates);
         let can = self.own.options.defers && !self.own.last && own && gates && !operand.weighted;
@@ -220,7 +225,8 @@ impl<'a> Space<'_, 'a> {
     /// Iterates that are frozen stay: coefficients of this iteration tell, or the report.
     fn gated(&self, written: &mut Written, updates: &[Update]) {
         let fresh = |k: &&usize| self.own.groups.get(**k).is_some_and(|group| group.written && group.gates);
-        let gates: Vec<String> = written.groups.iter().filter(fresh).map(|k| format!("g{k}.w != 0.0")).collect();
+        let gates: Vec<String> =
+            written.groups.iter().filter(fresh).map(|k| format!("g{k}.w != 0.0")).collect();
         let always = updates.iter().all(|update| update.always);
         written.by_report = gates.is_empty() && !written.moved.is_empty() && !always;
         written.moves = match (written.by_report, gates.is_empty()) {
@@ -251,7 +257,8 @@ impl<'a> Space<'_, 'a> {
         }
         if let Some(Owed { factor, .. }) = debt {
             let (k, by) = (written.reads.variable(Self::X), channels(factor.place, self.own.wide));
-            let before = if self.own.wide { "Pair4(before_here(), before_low_here())" } else { "before_here()" };
+            let before =
+                if self.own.wide { "Pair4(before_here(), before_low_here())" } else { "before_here()" };
             let moved = format!("{k} = moved_by({k}, x_scale, then.{by}, {before});");
             written.owed = format!("vec4 then = then_at(ivec2(0)); if (then.w != 0.0) {moved}");
         }
@@ -290,7 +297,8 @@ impl<'a> Space<'_, 'a> {
     fn draw_update(&self, written: &Written, debt: Option<Owed>) -> Result<()> {
         let device = &self.device();
         let (head, writes) = self.signature(written);
-        let mut groups: String = written.groups.iter().map(|k| format!("vec4 g{k} = g{k}_at(ivec2(0)); ")).collect();
+        let mut groups: String =
+            written.groups.iter().map(|k| format!("vec4 g{k} = g{k}_at(ivec2(0)); ")).collect();
         if written.by_report {
             groups.push_str("vec4 frozen = frozen_at(ivec2(0)); ");
         }
@@ -323,7 +331,8 @@ impl<'a> Space<'_, 'a> {
         if let Some(Owed { factor, along, settles }) = debt {
             let group = self.own.groups.get(factor.group);
             let place = self.own.place_of(along)?;
-            let before = place.spare.as_ref().filter(|_| written.targets.contains(&along)).or(place.back.as_ref());
+            let before =
+                place.spare.as_ref().filter(|_| written.targets.contains(&along)).or(place.back.as_ref());
             let (Some(group), Some(before)) = (group, before) else {
                 return Err(Error::Internal { place: "Space", detail: "no direction of before" });
             };
@@ -348,12 +357,14 @@ impl<'a> Space<'_, 'a> {
         let extent = written.targets.first().map_or(Ok(Extent::new(1, 1)), |first| self.extent_of(*first))?;
         let texels = extent.area() as f64;
         let factor = written.reads.factor(self)?;
-        let inputs = written.reads.count(self)? + usize::from(factor.is_some()) + if pays { parts } else { 0 };
+        let inputs =
+            written.reads.count(self)? + usize::from(factor.is_some()) + if pays { parts } else { 0 };
         let groups = written.groups.len() + usize::from(pays);
         let targets = written.targets.len() * parts;
         let mut fetches = Fetches::default().with_own(inputs as f64 * texels);
         fetches = fetches.with_adjacent(groups as f64 * texels);
-        let mut work = Workload::pass(extent, targets, fetches).with_multiply_adds(4.0 * targets as f64 * texels);
+        let mut work =
+            Workload::pass(extent, targets, fetches).with_multiply_adds(4.0 * targets as f64 * texels);
         if factor.is_some()
             && let Some(product) = self.at.a.workload()
         {

@@ -214,8 +214,14 @@ mod tests {
         let chosen = translated("a = b > 0.0 ? b : 1e+5;");
         assert_eq!(chosen, "a = number(((sign_of(minus(b, 0.0)) > 0.0) ? number(b) : number(1e+5))); ");
         let breaks = translated("breaks(pq <= 0.0 && !x, CURVATURE, pq); counts();");
-        assert_eq!(breaks, "breaks(((sign_of(minus(pq, 0.0)) <= 0.0) && (!x)), CURVATURE, number(pq)); counts(); ");
-        assert_eq!(translated("if (a < b) { c = d; }"), "if ((sign_of(minus(a, b)) < 0.0)) {c = number(d); }");
+        assert_eq!(
+            breaks,
+            "breaks(((sign_of(minus(pq, 0.0)) <= 0.0) && (!x)), CURVATURE, number(pq)); counts(); "
+        );
+        assert_eq!(
+            translated("if (a < b) { c = d; }"),
+            "if ((sign_of(minus(a, b)) < 0.0)) {c = number(d); }"
+        );
         assert_eq!(translated("meets(rr);"), "meets(number(rr)); ");
     }
 }

@@ -14,17 +14,19 @@ pub(crate) use smoother::JacobiWeights;
 pub use smoother::{Smoother, WeightedJacobi};
 pub(in crate::solve) use sweep::{Sweep, Sweeper, prefers_one_pass};
 
-use crate::data::{PendingRead, Scalar, Vector, exponent};
+use std::ops::{Deref, DerefMut};
+
+use crate::data::{PendingRead, Scalar, Unknowns, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Combine, Windows, keeping};
+use crate::ops::{self, Combine, LinOp, Windows, keeping};
 use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::execute::{Executor, execute};
 use crate::solve::drive::finite::Small;
-use crate::solve::drive::front;
+use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
@@ -33,10 +35,10 @@ use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::unknown::Iterand;
 use crate::solve::drive::verdict::Kept;
-use crate::solve::held::{HeldLinOp, HeldSmoother};
 use crate::solve::judge::{
     AT_ONCE_OF_PAIRS, After, Event, Judge, Measured, Order, Policy, Ran, Sweeps, Terms,
 };
+use crate::solve::solving::Solving;
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,62 +95,131 @@ impl Default for StationaryParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Stationary<'a> {
-    a: HeldLinOp<'a>,
-    smoother: HeldSmoother<'a>,
+pub struct Stationary<A, S> {
+    a: A,
+    smoother: S,
     params: StationaryParams,
 }
 
-shown!(Stationary<'_>, |s| "Stationary({}, {:?})", s.a.shape(), s.params);
+shown!([A: LinOp, S] Stationary<A, S>, |s| "Stationary({}, {:?})", s.a.shape(), s.params);
 
 const OP: &str = "Stationary";
 
 /// How far down one run goes: past that its squares come near the end of the range.
 const AT_ONCE: f64 = 1e-15;
 
-impl<'a> Stationary<'a> {
-    /// A solver, for an operator and a smoother that are borrowed or shared: see [`HeldLinOp`].
+impl<A: LinOp, S: Smoother> Stationary<A, S> {
+    /// A solver, for an operator and a smoother that are borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
-    pub fn new(
-        a: impl Into<HeldLinOp<'a>>,
-        smoother: impl Into<HeldSmoother<'a>>,
-        params: StationaryParams,
-    ) -> Result<Self> {
-        let (a, smoother) = (a.into(), smoother.into());
-        params.stop.check(OP)?;
-        check_count(OP, "max_sweeps", params.max_sweeps)?;
-        if !(1..=Stop::MOST_UNSEEN).contains(&params.test_every) {
-            let (name, value) = ("test_every", params.test_every.to_string());
-            let expected = "1 to 1000 sweeps between two tests";
-            return Err(Error::Parameter { op: OP, name, value, expected });
-        }
-        check_square(OP, &*a)?;
+    pub fn new(a: A, smoother: S, params: StationaryParams) -> Result<Self> {
+        params.check(&a)?;
         Ok(Stationary { a, smoother, params })
     }
 
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
-        /// solution is the one orthogonal to it.
-        ///
-        /// Of [pairs](crate::DoubleVector) sweeps improve a correction of 32 bits, `x ← x + y` with `A y = b - A x`, and what they
-        /// leave of the residual is recomputed whenever it has fallen tenfold: *cost* two [products in three
-        /// floats](crate::ops::ExactSum) and a number waited for.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space;
-        /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](crate::solve::LinOp::accumulate), where the
-        /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was. Not
-        /// converging is no error: see [`SolveReport::reason`].
-        "sweeps" => SolveReport, |solver, x, b, observe| {
-            let bound = (solver.params.stop.relative, true);
-            front::iterated("Stationary::solve", (&*solver.a, x, b), bound, Small::BesideNorm, async |at, finite| {
-                let run = Run::new(solver, at)?;
-                run.at.lost = finite.check().await?;
-                Solve::new(run).solve(observe).await
-            })
-            .await
-        }
+    /// Returns the operator.
+    pub fn operator(&self) -> &A {
+        &self.a
     }
+
+    /// Returns the smoother.
+    pub fn smoother(&self) -> &S {
+        &self.smoother
+    }
+
+    /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
+    /// solution is the one orthogonal to it. Not converging is no error: see [`SolveReport::reason`].
+    ///
+    /// Of [pairs](crate::DoubleVector) sweeps improve a correction of 32 bits, `x ← x + y` with `A y = b - A x`, and what they
+    /// leave of the residual is recomputed whenever it has fallen tenfold: *cost* two [products in three
+    /// floats](crate::ops::ExactSum) and a number waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space;
+    /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](crate::solve::LinOp::accumulate), where the
+    /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was.
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of sweeps
+    /// and the relative residual by the solver's own count.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve).
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        front::run(self, x, b, &mut observe)
+    }
+
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
+    ///
+    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
+    /// cloned: with an operator and a smoother by reference or `Rc` that copies handles.
+    ///
+    /// # Cost
+    ///
+    /// Nothing is drawn, nor refused, before the first slice.
+    pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, SolveReport>
+    where
+        Self: Clone + 's,
+        X: DerefMut<Target: Unknowns + Sized> + 's,
+        B: Deref<Target: Unknowns + Sized> + 's,
+    {
+        front::begin(self.clone(), x, b)
+    }
+}
+
+impl<A: LinOp, S: Smoother> Solver for Stationary<A, S> {
+    type Report = SolveReport;
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    async fn solving<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        observe: &mut Observer<'_>,
+    ) -> Result<SolveReport> {
+        solve((&self.a, &self.smoother), self.params, (x, b), observe).await
+    }
+}
+
+impl StationaryParams {
+    fn check(&self, a: &dyn LinOp) -> Result<()> {
+        self.stop.check(OP)?;
+        check_count(OP, "max_sweeps", self.max_sweeps)?;
+        if !(1..=Stop::MOST_UNSEEN).contains(&self.test_every) {
+            let (name, value) = ("test_every", self.test_every.to_string());
+            let expected = "1 to 1000 sweeps between two tests";
+            return Err(Error::Parameter { op: OP, name, value, expected });
+        }
+        check_square(OP, a)
+    }
+}
+
+/// A whole solve, whatever the types of operator and smoother are.
+async fn solve(
+    (a, smoother): (&dyn LinOp, &dyn Smoother),
+    params: StationaryParams,
+    (x, b): (&mut impl Unknowns, &impl Unknowns),
+    observe: &mut Observer<'_>,
+) -> Result<SolveReport> {
+    let bound = (params.stop.relative, true);
+    front::iterated("Stationary::solve", (a, x, b), bound, Small::BesideNorm, async |at, finite| {
+        let run = Run::new(smoother, params, at)?;
+        run.at.lost = finite.check().await?;
+        Solve::new(run).solve(observe).await
+    })
+    .await
 }
 
 /// A solve under way. Sweeps have units of their own: of 32 bits they are those of the caller times `2^shift`, and sweeps go on
@@ -180,7 +251,7 @@ struct Run<'r, 'a> {
 }
 
 impl<'r, 'a> Run<'r, 'a> {
-    fn new(solver: &'r Stationary<'_>, at: &'r mut Iterate<'a>) -> Result<Self> {
+    fn new(smoother: &'r dyn Smoother, params: StationaryParams, at: &'r mut Iterate<'a>) -> Result<Self> {
         let device = at.a.device().clone();
         let n = at.b.len();
         let fresh = || Vector::uninit(&device, n);
@@ -194,12 +265,12 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         let zeros = || Ok::<_, Error>(PingPong::new(Scalar::zero(&device)?, Scalar::zero(&device)?));
         Ok(Run {
-            smoother: &*solver.smoother,
-            params: solver.params,
+            smoother,
+            params,
             b,
             kept: PingPong::new(start, fresh()?),
             x: fresh()?,
-            reducer: Reducer::new(&device, solver.params.windows),
+            reducer: Reducer::new(&device, params.windows),
             report: zeros()?,
             best: zeros()?,
             exponent: e,

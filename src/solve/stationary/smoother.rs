@@ -8,12 +8,11 @@ use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::Draw;
-use crate::ops::{self, LinOp, inlined};
+use crate::ops::{self, Handle, LinOp, inlined};
 use crate::profile::Workload;
 #[cfg(feature = "sim")]
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_vectors, square_diagonal};
-use crate::solve::held::HeldLinOp;
 use crate::solve::precondition::Preconditioner;
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
@@ -27,6 +26,14 @@ pub trait Smoother {
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Unsupported`] for an `x` borrowed from the host, whose texture
     /// could not change places with another.
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()>;
+}
+
+/// Forwards every function.
+#[deny(clippy::missing_trait_methods)]
+impl<H: Handle<Target: Smoother>> Smoother for H {
+    fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
+        (**self).smooth(x, b, sweeps)
+    }
 }
 
 /// Weighted (damped) Jacobi: `x ← x + ω D⁻¹ (b - A x)` with the diagonal `D` of `A`.
@@ -56,8 +63,8 @@ pub trait Smoother {
 /// assert_eq!(x.read()?, [1.0, 1.5]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct WeightedJacobi<'a> {
-    a: HeldLinOp<'a>,
+pub struct WeightedJacobi<A> {
+    a: A,
     weights: JacobiWeights,
 }
 
@@ -70,26 +77,17 @@ pub(crate) struct JacobiWeights {
     factor: f32,
 }
 
-shown!(WeightedJacobi<'_>, |s| "WeightedJacobi({})", s.a.shape());
+shown!([A: LinOp] WeightedJacobi<A>, |s| "WeightedJacobi({})", s.a.shape());
 
-impl<'a> WeightedJacobi<'a> {
-    /// Makes ready for `a`, which is borrowed or shared: see [`HeldLinOp`].
+impl<A: LinOp> WeightedJacobi<A> {
+    /// Makes ready for `a`, which is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] when `a` is not square, or naming the first row whose diagonal is
     /// zero; [`Error::Unsupported`] when the operator does not know its diagonal; [`Error::Parameter`] for an ω that
     /// is not positive; [`Error::NonFinite`] where `1 / a_ii` leaves the range of floats.
-    pub fn new(a: impl Into<HeldLinOp<'a>>, omega: f64) -> Result<Self> {
-        let a = a.into();
-        let op = "WeightedJacobi";
-        check_relaxation(op, omega, f64::from(f32::MAX), "positive and finite")?;
-        let diagonal = nonzero_diagonal(op, &*a)?;
-        let smallest = diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs()));
-        let e = if diagonal.is_empty() { 0 } else { exponent(smallest) };
-        check_finite("WeightedJacobi: 1 / a_ii", [f64::from(-e).exp2()])?;
-        let scale = f64::from(e).exp2();
-        let weights: Vec<f64> = diagonal.iter().map(|d| omega * scale / d).collect();
-        let scaled = Rc::new(Vector::from_f64(a.device(), &weights)?);
-        Ok(WeightedJacobi { a, weights: JacobiWeights { scaled, factor: f64::from(-e).exp2() as f32 } })
+    pub fn new(a: A, omega: f64) -> Result<Self> {
+        let weights = JacobiWeights::new(&a, omega)?;
+        Ok(WeightedJacobi { a, weights })
     }
 
     /// What [`new`](Self::new) has made ready.
@@ -100,11 +98,11 @@ impl<'a> WeightedJacobi<'a> {
 
     /// Of the operator that the weights were made for. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`] for another one.
     #[cfg(feature = "sim")]
-    pub(crate) fn with_weights(a: &'a dyn LinOp, weights: JacobiWeights) -> Result<Self> {
+    pub(crate) fn with_weights(a: A, weights: JacobiWeights) -> Result<Self> {
         let (op, n) = ("WeightedJacobi", weights.scaled.len());
         ops::check_shape(op, "a", a.shape(), Shape::new(n, n))?;
         ops::check_device(op, "a", a.device(), weights.scaled.device())?;
-        Ok(WeightedJacobi { a: a.into(), weights })
+        Ok(WeightedJacobi { a, weights })
     }
 
     /// What a sweep comes to; `None` where the operator does not say ([`LinOp::workload`]).
@@ -121,34 +119,50 @@ impl<'a> WeightedJacobi<'a> {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
-        let draw = Draw::new(self.a.device(), glsl!("solve/relax.frag"));
-        let able = inlined(&*self.a, draw, 1.0, &self.weights.scaled, OTHERS)?.is_some();
-        let one_pass = able && self.prefers_one_pass();
-        Ok(self.ways().into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
-    }
-
-    /// A sweep in one pass, and by a product and an update.
-    fn ways(&self) -> Vec<(bool, Workload)> {
-        ways(&*self.a, self.weights.scaled.extent())
-    }
-
-    /// Whether a sweep is one pass where it can be: where that is not predicted to take longer.
-    fn prefers_one_pass(&self) -> bool {
-        prefers_one_pass(&*self.a, self.weights.scaled.extent())
+        self.weights.workload(&self.a)
     }
 }
 
-impl Smoother for WeightedJacobi<'_> {
-    fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("WeightedJacobi::smooth", &*self.a, x, b)?;
-        let device = self.a.device();
+impl JacobiWeights {
+    fn new(a: &dyn LinOp, omega: f64) -> Result<Self> {
+        let op = "WeightedJacobi";
+        check_relaxation(op, omega, f64::from(f32::MAX), "positive and finite")?;
+        let diagonal = nonzero_diagonal(op, a)?;
+        let smallest = diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs()));
+        let e = if diagonal.is_empty() { 0 } else { exponent(smallest) };
+        check_finite("WeightedJacobi: 1 / a_ii", [f64::from(-e).exp2()])?;
+        let scale = f64::from(e).exp2();
+        let weights: Vec<f64> = diagonal.iter().map(|d| omega * scale / d).collect();
+        let scaled = Rc::new(Vector::from_f64(a.device(), &weights)?);
+        Ok(JacobiWeights { scaled, factor: f64::from(-e).exp2() as f32 })
+    }
+
+    fn workload(&self, a: &dyn LinOp) -> Result<Option<Workload>> {
+        let draw = Draw::new(a.device(), glsl!("solve/relax.frag"));
+        let able = inlined(a, draw, 1.0, &self.scaled, OTHERS)?.is_some();
+        let one_pass = able && self.prefers_one_pass(a);
+        Ok(self.ways(a).into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
+    }
+
+    /// A sweep in one pass, and by a product and an update.
+    fn ways(&self, a: &dyn LinOp) -> Vec<(bool, Workload)> {
+        ways(a, self.scaled.extent())
+    }
+
+    /// Whether a sweep is one pass where it can be: where that is not predicted to take longer.
+    fn prefers_one_pass(&self, a: &dyn LinOp) -> bool {
+        prefers_one_pass(a, self.scaled.extent())
+    }
+
+    fn smooth(&self, a: &dyn LinOp, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
+        check_vectors("WeightedJacobi::smooth", a, x, b)?;
+        let device = a.device();
         let _scope = device.scope()?;
         if sweeps == 0 {
             return Ok(());
         }
-        let sweeper =
-            Sweeper { a: &*self.a, w: Some(&self.weights.scaled), one_pass: self.prefers_one_pass() };
-        let sweep = Sweep { start: 1.0, unit: 1.0, factor: self.weights.factor };
+        let sweeper = Sweeper { a, w: Some(&self.scaled), one_pass: self.prefers_one_pass(a) };
+        let sweep = Sweep { start: 1.0, unit: 1.0, factor: self.factor };
         let mut room = None;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
@@ -159,7 +173,13 @@ impl Smoother for WeightedJacobi<'_> {
     }
 }
 
-impl Preconditioner for WeightedJacobi<'_> {
+impl<A: LinOp> Smoother for WeightedJacobi<A> {
+    fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
+        self.weights.smooth(&self.a, x, b, sweeps)
+    }
+}
+
+impl<A: LinOp> Preconditioner for WeightedJacobi<A> {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         ops::mul(z, self.weights.scaled.as_ref(), r)
     }

@@ -2,7 +2,6 @@
 //! solves for the temperature in eframe's context, and draws it into a texture that egui shows. Nothing is copied to the host.
 use std::error::Error;
 use std::ffi::CString;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use eframe::egui::{self, load::SizedTexture};
@@ -15,7 +14,7 @@ const SIDE: usize = 64;
 
 /// Everything of texla's.
 struct Heat {
-    solver: ConjugateGradient<'static>,
+    solver: ConjugateGradient<BandedMatrix>,
     sources: Vector, // the texture `App::sources`
     field: Vector,
     picture: Picture, // the texture that egui shows
@@ -55,7 +54,7 @@ impl App {
             let device = Device::from_loader(loader, DeviceOptions::default())?;
             let sources = texture(&gl, glow::RGBA32F, glow::FLOAT, SIDE / 4)?; // four elements a texel
             let picture = texture(&gl, glow::RGBA8, glow::UNSIGNED_BYTE, SIDE)?;
-            let a = Rc::new(BandedMatrix::poisson_2d(&device, SIDE, SIDE)?);
+            let a = BandedMatrix::poisson_2d(&device, SIDE, SIDE)?;
             let params = CgParams::default().with_stop(Stop::relative(1e-3));
             let heat = Heat {
                 solver: ConjugateGradient::new(a, params)?,

@@ -5,13 +5,12 @@ mod recipe;
 use recipe::Stabilised;
 
 use crate::error::{Error, Result};
-use crate::ops::Windows;
-use crate::solve::drive::Limits;
+use crate::ops::{LinOp, Windows};
 use crate::solve::drive::check::check_square;
-use crate::solve::drive::front;
-use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::Identity;
+use crate::solve::drive::iterate::Iterate;
+use crate::solve::drive::report::Stop;
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
+use crate::solve::precondition::{Identity, Preconditioner};
 use crate::solve::space::{Options, Running, Store};
 
 /// Parameters of [`BiCgStab`].
@@ -62,6 +61,14 @@ impl Default for BiCgStabParams {
 /// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
 /// two passes for the vectors; no readback. Of BiCGStab(2): four, four, five, and four passes.
 ///
+/// # Errors
+///
+/// - [`new`](Krylov::new) and [`preconditioned`](Krylov::preconditioned): [`Error::Matrix`] when `a` is not
+///   square; [`Error::Parameter`].
+/// - [`solve`](Krylov::solve): no others.
+///
+/// # Examples
+///
 /// ```
 /// use texla::{BandedMatrix, Vector, host::Triplets, solve::{BiCgStab, BiCgStabParams, StopReason}};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -82,58 +89,41 @@ impl Default for BiCgStabParams {
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct BiCgStab<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: BiCgStabParams,
-}
+pub type BiCgStab<A, P = Identity> = Krylov<BiCgStabParams, A, P>;
 
-shown!(BiCgStab<'_>, |s| "BiCgStab({}, {:?})", s.a.shape(), s.params);
+impl KrylovMethod for BiCgStabParams {
+    const NAME: &'static str = "BiCgStab";
 
-impl<'a> BiCgStab<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: BiCgStabParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
+    fn stop(&self) -> Stop {
+        self.stop
     }
 
-    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: BiCgStabParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        let op = "BiCgStab";
-        params.stop.check(op)?;
-        if !(1..=2).contains(&params.ell) {
-            let (value, expected) = (params.ell.to_string(), "1, or 2 for BiCGStab(2)");
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, a: &dyn LinOp, _: &dyn Preconditioner) -> Result<()> {
+        let op = Self::NAME;
+        if !(1..=2).contains(&self.ell) {
+            let (value, expected) = (self.ell.to_string(), "1, or 2 for BiCGStab(2)");
             return Err(Error::Parameter { op, name: "ell", value, expected });
         }
-        check_square(op, &*a)?;
-        Ok(BiCgStab { a, m, params })
+        check_square(op, a)
     }
+}
 
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
-        /// solution is the one orthogonal to it.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-        /// space. `x` is then as it was. Not converging is no error, nor is a breakdown, when no shadow residual leads on or
-        /// a direction is mapped to zero: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("BiCgStab::solve", (&*solver.a, x, b), limits, observe, async |at| {
-                let make = move |wide| {
-                    let mut store = Store::new(solver.a.device(), solver.params.windows, wide, Options::default())?;
-                    let recipe = Stabilised::new(solver.params.ell, &mut store)?;
-                    Ok((store, recipe))
-                };
-                Running::new(&*solver.m, at.is_double(), at, make)
-            })
-            .await
-        }
+impl Runs for BiCgStabParams {
+    const SOLVE: &'static str = "BiCgStab::solve";
+    type Run<'r> = Running<'r, Stabilised>;
+
+    async fn start<'r>(
+        Parts { a, m, params }: Parts<'r, Self>,
+        at: &mut Iterate<'_>,
+    ) -> Result<Self::Run<'r>> {
+        Running::new(m, at.is_double(), at, move |wide| {
+            let mut store = Store::new(a.device(), params.windows, wide, Options::default())?;
+            let recipe = Stabilised::new(params.ell, &mut store)?;
+            Ok((store, recipe))
+        })
     }
 }

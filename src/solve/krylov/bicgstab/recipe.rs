@@ -124,11 +124,29 @@ impl Two {
         let [along_p, along_s, along_u] = places.coefficients(["along_p", "along_s", "along_u"])?;
         let [gamma1, gamma2, beta] = places.coefficients(["gamma1", "gamma2", "beta"])?;
         let [beta1, beta2] = places.coefficients(["beta1", "beta2"])?;
-        Ok(Two { half, u, r, mu, mt, quotient, alpha2, along_p, along_s, along_u, gamma1, gamma2, beta, beta1, beta2 })
+        Ok(Two {
+            half,
+            u,
+            r,
+            mu,
+            mt,
+            quotient,
+            alpha2,
+            along_p,
+            along_s,
+            along_u,
+            gamma1,
+            gamma2,
+            beta,
+            beta1,
+            beta2,
+        })
     }
 
     fn iterate(&self, space: &mut Space<'_, '_>) -> Result<()> {
-        let Two { half: Half { p, v, s, t, h, mp, ms, .. }, u: [u0, u1, u2], r: [r0, r1, r2], mu, mt, .. } = self;
+        let Two {
+            half: Half { p, v, s, t, h, mp, ms, .. }, u: [u0, u1, u2], r: [r0, r1, r2], mu, mt, ..
+        } = self;
         self.half.iterate(space)?;
         // u0 = s - β p, u1 = t - β v
         let turned = "
@@ -190,7 +208,7 @@ impl Two {
 }
 
 /// Either of them.
-pub(super) struct Stabilised(Degree);
+pub(in crate::solve) struct Stabilised(Degree);
 
 enum Degree {
     One(One),

@@ -1,18 +1,20 @@
 //! A fixed number of iterations, of which nothing is read back.
 
-use super::ConjugateGradient;
+use super::{CgParams, ConjugateGradient};
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
-use crate::ops;
+use crate::ops::{self, LinOp};
 use crate::solve::drive::check::{check_count, check_given, check_vectors};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::Breakdown;
 use crate::solve::drive::scales::{Scales, exponent_of};
 use crate::solve::drive::state::{Bounds, Flag, Report};
+use crate::solve::krylov::solver::Parts;
+use crate::solve::precondition::Preconditioner;
 use crate::solve::space::{Recipe as _, Space};
 
-impl ConjugateGradient<'_> {
+impl<A: LinOp, P: Preconditioner> ConjugateGradient<A, P> {
     /// `iterations` iterations towards `A x = b` from the guess in `x`, without a readback: the `solve(maxI)` of
     /// Listing 44-1. For steps of a simulation, which have a budget and no time to ask.
     ///
@@ -49,13 +51,7 @@ impl ConjugateGradient<'_> {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn iterate(&self, x: &mut Vector, b: &Vector, iterations: usize) -> Result<FixedRun> {
-        let op = "ConjugateGradient::iterate";
-        check_vectors(op, &*self.a, x, b)?;
-        check_count(op, "iterations", iterations)?;
-        let _scope = self.a.device().scope()?;
-        let Ended { start, added, report } = self.fixed(Some(x), b, iterations)?;
-        ops::add(x, &start, &added)?;
-        Ok(FixedRun { report, overflown: ops::nonfinite(x)? })
+        self.parts().iterate(x, b, iterations)
     }
 
     /// As [`iterate`](Self::iterate) from `x = 0`, which is returned: without the residual of a start, a product in
@@ -77,6 +73,29 @@ impl ConjugateGradient<'_> {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn iterate_from_zero(&self, b: &Vector, iterations: usize) -> Result<(Vector, FixedRun)> {
+        self.parts().iterate_from_zero(b, iterations)
+    }
+
+    /// The same of a checked `b`, for callers that keep the solution: they ask how it went when somebody wants to know.
+    #[cfg(feature = "sim")]
+    pub(crate) fn run_from_zero(&self, b: &Vector, iterations: usize) -> Result<(Vector, Scalar)> {
+        let Ended { added: x, report, .. } = self.parts().fixed(None, b, iterations)?;
+        Ok((x, report))
+    }
+}
+
+impl Parts<'_, CgParams> {
+    fn iterate(self, x: &mut Vector, b: &Vector, iterations: usize) -> Result<FixedRun> {
+        let op = "ConjugateGradient::iterate";
+        check_vectors(op, self.a, x, b)?;
+        check_count(op, "iterations", iterations)?;
+        let _scope = self.a.device().scope()?;
+        let Ended { start, added, report } = self.fixed(Some(x), b, iterations)?;
+        ops::add(x, &start, &added)?;
+        Ok(FixedRun { report, overflown: ops::nonfinite(x)? })
+    }
+
+    fn iterate_from_zero(self, b: &Vector, iterations: usize) -> Result<(Vector, FixedRun)> {
         let op = "ConjugateGradient::iterate_from_zero";
         check_given(op, ("b", b), self.a.shape().rows, self.a.device())?;
         check_count(op, "iterations", iterations)?;
@@ -86,21 +105,8 @@ impl ConjugateGradient<'_> {
         Ok((x, FixedRun { report, overflown }))
     }
 
-    /// The same of a checked `b`, for callers that keep the solution: they ask how it went when somebody wants to know.
-    #[cfg(feature = "sim")]
-    pub(crate) fn run_from_zero(&self, b: &Vector, iterations: usize) -> Result<(Vector, Scalar)> {
-        let Ended { added: x, report, .. } = self.fixed(None, b, iterations)?;
-        Ok((x, report))
-    }
-
-    /// How such a run went. *Cost*: a reduction, 2 readbacks.
-    #[cfg(feature = "sim")]
-    pub(crate) fn report_of(x: &Vector, report: &Scalar) -> Result<FixedReport> {
-        told(report, &ops::nonfinite(x)?)
-    }
-
     /// So many iterations from a start or from zero.
-    fn fixed(&self, start: Option<&Vector>, b: &Vector, iterations: usize) -> Result<Ended> {
+    fn fixed(self, start: Option<&Vector>, b: &Vector, iterations: usize) -> Result<Ended> {
         let device = self.a.device().clone();
         // What lies in the null space cannot be asked about without waiting: it is left out.
         let mut projected = None;
@@ -113,11 +119,11 @@ impl ConjugateGradient<'_> {
                 &*own
             }
         };
-        let matrix = (-f64::from(exponent_of(&*self.a)?.clamp(-125, 125))).exp2() as f32;
+        let matrix = (-f64::from(exponent_of(self.a)?.clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, from_zero: start.is_none(), residual: 1.0, matrix, first: None };
         let mut at = match start {
-            Some(x) => Iterate::scaled(&*self.a, x, b, scales)?,
-            None => Iterate::at_zero(&*self.a, b, scales)?,
+            Some(x) => Iterate::scaled(self.a, x, b, scales)?,
+            None => Iterate::at_zero(self.a, b, scales)?,
         };
         let way = self.way(&mut at)?;
         let (mut store, mut recipe) = self.recipe(way, false)?;
@@ -128,7 +134,7 @@ impl ConjugateGradient<'_> {
         let bounds = Bounds { threshold, ceiling: Bounds::CEILING as f32, limit: iterations };
         store.restart(bounds, 0)?;
         store.relative_to(b, start.is_none())?;
-        let mut space = Space { at: &mut at, m: &*self.m, own: &mut store };
+        let mut space = Space { at: &mut at, m: self.m, own: &mut store };
         recipe.begin(&mut space, false)?;
         for left in (0..iterations).rev() {
             space.begins(left == 0);
@@ -137,6 +143,14 @@ impl ConjugateGradient<'_> {
         space.settle()?;
         let Iterate { x, y, .. } = at;
         Ok(Ended { start: x.high, added: y.into_inner().0, report: store.into_report() })
+    }
+}
+
+#[cfg(feature = "sim")]
+impl FixedReport {
+    /// How a run to `x` went that left this report. *Cost*: a reduction, 2 readbacks.
+    pub(crate) fn of(x: &Vector, report: &Scalar) -> Result<FixedReport> {
+        told(report, &ops::nonfinite(x)?)
     }
 }
 

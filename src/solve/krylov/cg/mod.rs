@@ -9,17 +9,16 @@ use recipe::{Cg, Listing, Merged};
 
 use crate::data::Vector;
 use crate::error::{Error, Result};
-use crate::ops::Windows;
+use crate::ops::{LinOp, Windows};
 use crate::profile::Workload;
+use crate::solve::drive::Method as _;
 use crate::solve::drive::check::{check_square, check_symmetric};
 use crate::solve::drive::dots::InlinedProduct;
-use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::Stop;
 use crate::solve::drive::scales::Scales;
-use crate::solve::drive::{Limits, Method as _};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::{Identity, check_definite};
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
+use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 use crate::solve::space::{Options, Running, Store};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
@@ -103,7 +102,21 @@ impl Default for CgParams {
 /// Conjugate gradients for symmetric positive definite systems, entirely in textures \[Krueger05\] 44.3.5.
 ///
 /// *Cost* of an iteration with a banded matrix and the merged schedule: one pass for the product, one for each stage
-/// of the reduction, one for the updates; no readback. See [`SolveReport::draws_per_iteration`].
+/// of the reduction, one for the updates; no readback. See [`SolveReport::draws_per_iteration`](crate::solve::SolveReport::draws_per_iteration).
+///
+/// # Errors
+///
+/// - [`new`](Krylov::new): [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
+///   [`Error::Parameter`].
+/// - [`preconditioned`](Krylov::preconditioned): also [`Error::Unsupported`] for a preconditioner that is
+///   known not to be positive definite, and for one that is no diagonal with
+///   [`CgSchedule::Merged`], [`CgSchedule::Fused`] or [`Recurrence::Double`].
+/// - [`solve`](Krylov::solve): also [`Error::Unsupported`] for [`Recurrence::Double`] with an `x` of 32 bits.
+///
+/// A direction with `p·Ap` not positive, which shows that `A` is not positive definite, ends a solve with
+/// [`StopReason::Breakdown`](crate::solve::StopReason::Breakdown).
+///
+/// # Examples
 ///
 /// ```
 /// use texla::{BandedMatrix, Vector, solve::{CgParams, ConjugateGradient, Stop, StopReason}};
@@ -119,74 +132,54 @@ impl Default for CgParams {
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct ConjugateGradient<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: CgParams,
-}
+pub type ConjugateGradient<A, P = Identity> = Krylov<CgParams, A, P>;
 
-shown!(ConjugateGradient<'_>, |s| "ConjugateGradient({}, {:?})", s.a.shape(), s.params);
+impl KrylovMethod for CgParams {
+    const NAME: &'static str = "ConjugateGradient";
 
-impl<'a> ConjugateGradient<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
-    /// [`Error::Parameter`].
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: CgParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
+    fn stop(&self) -> Stop {
+        self.stop
     }
 
-    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: CgParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        let op = "ConjugateGradient";
-        params.stop.check(op)?;
-        check_square(op, &*a)?;
-        check_symmetric(op, &*a)?;
-        check_definite(op, &*m)?;
-        if matches!(params.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, a: &dyn LinOp, m: &dyn Preconditioner) -> Result<()> {
+        let op = Self::NAME;
+        check_square(op, a)?;
+        check_symmetric(op, a)?;
+        check_definite(op, m)?;
+        if matches!(self.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
-            return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", params.schedule), why });
+            return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", self.schedule), why });
         }
-        if params.recurrence == Recurrence::Double && m.is_dear() {
+        if self.recurrence == Recurrence::Double && m.is_dear() {
             let why = "the preconditioner is no diagonal, and gives 32 bits".into();
             return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
         }
-        Ok(ConjugateGradient { a, m, params })
+        Ok(())
     }
+}
 
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`.
-        ///
-        /// For an operator with a [null space](crate::solve::LinOp::null_space), the solution is the one orthogonal to
-        /// it, of least norm.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-        /// space; [`Error::Unsupported`] for pairs where operator or device have no exact product, for a `b` of pairs with an `x`
-        /// of 32 bits, and for [`Recurrence::Double`] with one. `x` is then as it was. Not converging is no error, nor is a
-        /// breakdown, when `p·Ap` is not positive, that is, `A` is not positive definite: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("ConjugateGradient::solve", (&*solver.a, x, b), limits, observe, async |at| {
-                let mut run = run(solver, at)?;
-                if solver.params.recurrence == Recurrence::Double {
-                    if !at.is_double() {
-                        let why = "x has 32 bits: take a DoubleVector".into();
-                        return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
-                    }
-                    run.widen(at)?;
-                }
-                Ok(run)
-            })
-            .await
+impl Runs for CgParams {
+    const SOLVE: &'static str = "ConjugateGradient::solve";
+    type Run<'r> = Running<'r, Cg>;
+
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
+        let mut run = run(solver, at)?;
+        if solver.params.recurrence == Recurrence::Double {
+            if !at.is_double() {
+                let why = "x has 32 bits: take a DoubleVector".into();
+                return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
+            }
+            run.widen(at)?;
         }
+        Ok(run)
     }
+}
 
+impl<A: LinOp, P: Preconditioner> ConjugateGradient<A, P> {
     /// What an iteration comes to; `None` where the operator does not say ([`LinOp::workload`](crate::solve::LinOp::workload)) or
     /// the preconditioner is more than a diagonal. What a solve does before, between and after its iterations is not in it.
     ///
@@ -204,12 +197,18 @@ impl<'a> ConjugateGradient<'a> {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
+        self.parts().workload()
+    }
+}
+
+impl<'r> Parts<'r, CgParams> {
+    fn workload(&self) -> Result<Option<Workload>> {
         if self.a.workload().is_none() || self.m.is_dear() {
             return Ok(None);
         }
         let b = Vector::uninit(self.a.device(), self.a.shape().rows)?;
         let scales = Scales { norm_b: 1.0, from_zero: true, residual: 1.0, matrix: 1.0, first: None };
-        let mut at = Iterate::at_zero(&*self.a, &b, scales)?;
+        let mut at = Iterate::at_zero(self.a, &b, scales)?;
         let way = self.way(&mut at)?;
         self.count(way, &mut at).map(Some)
     }
@@ -217,7 +216,7 @@ impl<'a> ConjugateGradient<'a> {
     /// The same of a way.
     fn count(&self, way: Way, at: &mut Iterate<'_>) -> Result<Workload> {
         let (mut store, mut recipe) = self.recipe(way, false)?;
-        store.count(&*self.m, at, &mut recipe)
+        store.count(self.m, at, &mut recipe)
     }
 
     /// The recipe of a way, and its places.
@@ -250,7 +249,7 @@ impl<'a> ConjugateGradient<'a> {
         if schedule == CgSchedule::Merged || auto && by_rule && device.is_software() {
             return Ok(way(CgSchedule::Merged, false));
         }
-        let fetches = InlinedProduct { a: &*self.a, alpha: 1.0, d }.fetches(MOST_READ)?;
+        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(MOST_READ)?;
         let mut known = Vec::new();
         if auto && !by_rule && self.a.workload().is_some() {
             for way in [
@@ -285,7 +284,7 @@ struct Way {
 }
 
 /// The solve of a checked system.
-fn run<'a>(solver: &'a ConjugateGradient<'_>, at: &mut Iterate<'_>) -> Result<Running<'a, Cg>> {
+fn run<'a>(solver: Parts<'a, CgParams>, at: &mut Iterate<'_>) -> Result<Running<'a, Cg>> {
     let way = solver.way(at)?;
     let widens = solver.params.recurrence == Recurrence::Auto && at.is_double() && !solver.m.is_dear();
     let make = move |wide| {
@@ -293,5 +292,5 @@ fn run<'a>(solver: &'a ConjugateGradient<'_>, at: &mut Iterate<'_>) -> Result<Ru
         let way = if wide { Way { schedule: CgSchedule::Listing, inlines: false } } else { way };
         solver.recipe(way, wide)
     };
-    Running::new(&*solver.m, widens, at, make)
+    Running::new(solver.m, widens, at, make)
 }

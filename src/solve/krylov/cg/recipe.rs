@@ -5,7 +5,7 @@ use crate::solve::space::{M, Number, Recipe, Register, Space, Store};
 
 /// Listing 44-1 of \[Krueger05\]. Where the preconditioner is dear an iteration begins with it and ends with a prediction of the
 /// residual, so that nothing is left to do, or done for nothing, once that meets the bound; else it ends with the residual itself.
-pub(super) struct Listing {
+pub(in crate::solve) struct Listing {
     p: Register,
     q: Register,
     z: Register,
@@ -16,7 +16,8 @@ pub(super) struct Listing {
 
 impl Listing {
     pub fn new(s: &mut Store) -> Result<Self> {
-        let ([p, q, z], [rz], [alpha, beta]) = (s.registers(), s.numbers(["rz"])?, s.coefficients(["alpha", "beta"])?);
+        let ([p, q, z], [rz], [alpha, beta]) =
+            (s.registers(), s.numbers(["rz"])?, s.coefficients(["alpha", "beta"])?);
         Ok(Listing { p, q, z, rz, alpha, beta })
     }
 
@@ -78,7 +79,7 @@ impl Recipe for Listing {
 
 /// With one reduction an iteration: β = (α² q·Mq - r·Mr) / r·Mr is what the next r·Mr will be, by the orthogonality of residuals,
 /// while r·Mr itself is summed anew every time.
-pub(super) struct Merged {
+pub(in crate::solve) struct Merged {
     p: Register,
     q: Register,
     alpha: Number,
@@ -121,7 +122,7 @@ impl Recipe for Merged {
 }
 
 /// Either of them.
-pub(super) enum Cg {
+pub(in crate::solve) enum Cg {
     Listing(Listing),
     Merged(Merged),
 }

@@ -10,20 +10,19 @@ use recipe::{Given, LeastSquares};
 
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
-use crate::ops::{self, Accuracy, Accurate, Combine, Part, Windows};
+use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
 use crate::solve::drive::facts::{Facts, norm_of};
 use crate::solve::drive::finite::Small;
-use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::Stop;
 use crate::solve::drive::rounding::{error_bound, norm_of_bound, norm_of_error, of_norms};
 use crate::solve::drive::scales::{exponent_of, scale_of};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::unknown::exact_transposed;
 use crate::solve::drive::verdict::Kept;
-use crate::solve::drive::{After, Limits, Method};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::{Identity, check_definite};
+use crate::solve::drive::{After, Method};
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
+use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 use crate::solve::space::{Options, Running, Store};
 
 /// Parameters of [`Cgls`].
@@ -53,8 +52,8 @@ impl Default for CglsParams {
 /// Least squares `min ‖b - A x‖` for a matrix of any shape, by conjugate gradients on `AᵀA` without forming it.
 ///
 /// Iterations end when either residual meets the bound, as those of LSQR do (C. Paige, M. Saunders, *LSQR*, ACM Trans. Math.
-/// Softw. 8, 1982): that of the normal equations ([`SolveReport::true_residual`]), or of a consistent system its own
-/// ([`SolveReport::least_squares_residual`]). Both are in the report: where `A` is ill-conditioned, the first may be small
+/// Softw. 8, 1982): that of the normal equations ([`SolveReport::true_residual`](crate::solve::SolveReport::true_residual)), or of a consistent system its own
+/// ([`SolveReport::least_squares_residual`](crate::solve::SolveReport::least_squares_residual)). Both are in the report: where `A` is ill-conditioned, the first may be small
 /// long before the second.
 ///
 /// Unknowns that are [pairs](crate::DoubleVector) go on to residuals of 1e-12 and less, whether the system is consistent or
@@ -63,6 +62,17 @@ impl Default for CglsParams {
 ///
 /// *Cost* of an iteration: a product with `A`, one with `Aᵀ`, two reductions, three vector updates, of pairs four; no
 /// readback.
+///
+/// # Errors
+///
+/// - [`new`](Krylov::new): [`Error::Parameter`](crate::Error::Parameter).
+/// - [`preconditioned`](Krylov::preconditioned), with a preconditioner for `AᵀA` such as
+///   [`Jacobi::for_least_squares`](crate::solve::Jacobi::for_least_squares): also
+///   [`Error::Unsupported`](crate::Error::Unsupported) for one that is known not to be positive definite.
+/// - [`solve`](Krylov::solve): also [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no
+///   transposed product. A `b` with a part in the null space is no error: whatever `b` is, there is an answer.
+///
+/// # Examples
 ///
 /// ```
 /// use texla::{Shape, SparseFormat, SparseMatrix, Vector, host::Triplets, solve::{Cgls, CglsParams}};
@@ -80,53 +90,35 @@ impl Default for CglsParams {
 /// assert!((x[0] - 2.0).abs() < 1e-4 && (x[1] - 1.0).abs() < 1e-4);
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct Cgls<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: CglsParams,
+pub type Cgls<A, P = Identity> = Krylov<CglsParams, A, P>;
+
+impl KrylovMethod for CglsParams {
+    const NAME: &'static str = "Cgls";
+
+    fn stop(&self) -> Stop {
+        self.stop
+    }
+
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, _: &dyn LinOp, m: &dyn Preconditioner) -> Result<()> {
+        check_definite(Self::NAME, m)
+    }
 }
 
-shown!(Cgls<'_>, |s| "Cgls({}, {:?})", s.a.shape(), s.params);
+impl Runs for CglsParams {
+    const SOLVE: &'static str = "Cgls::solve";
+    type Run<'r> = Run<'r>;
 
-impl<'a> Cgls<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Parameter`](crate::Error::Parameter).
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: CglsParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
-    }
-
-    /// A solver with a preconditioner for `AᵀA`, such as
-    /// [`Jacobi::for_least_squares`](crate::solve::Jacobi::for_least_squares).
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: CglsParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        params.stop.check("Cgls")?;
-        check_definite("Cgls", &*m)?;
-        Ok(Cgls { a, m, params })
-    }
-
-    solves! {
-        /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space),
-        /// the answer is the one orthogonal to it; whatever `b` is, it has one.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
-        /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product, and of pairs when it has
-        /// no exact products, or the device no exact two-sum. `x` is then as it
-        /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Cgls::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at).await).await
-        }
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Run<'r>> {
+        Run::new(solver, at).await
     }
 }
 
 /// A solve.
-struct Run<'a> {
+pub(in crate::solve) struct Run<'a> {
     running: Running<'a, LeastSquares>,
     /// `Aᵀ r`, scaled; of pairs as it is recomputed [larger](Iterate::room).
     s: Vector,
@@ -167,7 +159,7 @@ impl Since {
 }
 
 impl<'a> Run<'a> {
-    async fn new(solver: &'a Cgls<'_>, at: &mut Iterate<'_>) -> Result<Self> {
+    async fn new(Parts { a, m, params }: Parts<'a, CglsParams>, at: &mut Iterate<'_>) -> Result<Self> {
         let of_b = OfB::seen(at).await?;
         let own_scale = scale_of(at.norm_b);
         let mut norm = of_b.unit(at).await? * (f64::from(at.scale) / f64::from(own_scale));
@@ -180,18 +172,18 @@ impl<'a> Run<'a> {
         }
         let pairs = at.is_double();
         let make = move |_| {
-            let mut store = Store::new(solver.a.device(), solver.params.windows, false, Options::default())?;
+            let mut store = Store::new(a.device(), params.windows, false, Options::default())?;
             let recipe = LeastSquares::new(&mut store, pairs)?;
             Ok((store, recipe))
         };
         Ok(Run {
-            running: Running::new(&*solver.m, false, at, make)?,
+            running: Running::new(m, false, at, make)?,
             s: of_b.s,
             rest: None,
             since: pairs.then_some(Since { lift: 1.0, before: 1.0 }),
             norm,
             residual: 0.0,
-            aim: solver.params.stop.relative,
+            aim: params.stop.relative,
             threshold: 0.0,
             ahead: false,
             orthogonal,

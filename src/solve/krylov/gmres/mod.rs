@@ -7,13 +7,12 @@ use basis::Basis;
 use recipe::Cycles;
 
 use crate::error::{Error, Result};
-use crate::ops::Windows;
-use crate::solve::drive::Limits;
+use crate::ops::{LinOp, Windows};
 use crate::solve::drive::check::check_square;
-use crate::solve::drive::front;
-use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::held::{HeldLinOp, HeldPreconditioner};
-use crate::solve::precondition::Identity;
+use crate::solve::drive::iterate::Iterate;
+use crate::solve::drive::report::Stop;
+use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
+use crate::solve::precondition::{Identity, Preconditioner};
 use crate::solve::space::{Options, Running, Store};
 
 /// Parameters of [`Gmres`].
@@ -79,6 +78,15 @@ pub const MOST_RESTART: usize = 200;
 /// with those, a reduction, 4 small passes; of a cycle besides a product with all vectors, one with `A`, one application. No
 /// readback. *Memory*: [`restart`](GmresParams::restart) + 1 vectors.
 ///
+/// # Errors
+///
+/// - [`new`](Krylov::new) and [`preconditioned`](Krylov::preconditioned): [`Error::Matrix`] when `a` is not
+///   square; [`Error::Parameter`].
+/// - [`solve`](Krylov::solve): no others; [`Error::TooLarge`] and [`Error::OutOfMemory`] are likelier than
+///   elsewhere, for the vectors of a cycle.
+///
+/// # Examples
+///
 /// ```
 /// use texla::{BandedMatrix, Vector, host::Triplets, solve::{Gmres, GmresParams, StopReason}};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -99,63 +107,46 @@ pub const MOST_RESTART: usize = 200;
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct Gmres<'a> {
-    a: HeldLinOp<'a>,
-    m: HeldPreconditioner<'a>,
-    params: GmresParams,
-}
+pub type Gmres<A, P = Identity> = Krylov<GmresParams, A, P>;
 
-shown!(Gmres<'_>, |s| "Gmres({}, {:?})", s.a.shape(), s.params);
+impl KrylovMethod for GmresParams {
+    const NAME: &'static str = "Gmres";
 
-impl<'a> Gmres<'a> {
-    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
-    ///
-    /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
-    pub fn new(a: impl Into<HeldLinOp<'a>>, params: GmresParams) -> Result<Self> {
-        Self::preconditioned(a, &Identity, params)
+    fn stop(&self) -> Stop {
+        self.stop
     }
 
-    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
-    pub fn preconditioned(
-        a: impl Into<HeldLinOp<'a>>,
-        m: impl Into<HeldPreconditioner<'a>>,
-        params: GmresParams,
-    ) -> Result<Self> {
-        let (a, m) = (a.into(), m.into());
-        let op = "Gmres";
-        params.stop.check(op)?;
-        if !(1..=MOST_RESTART).contains(&params.restart) {
-            let (value, expected) = (params.restart.to_string(), "1 to 200 (MOST_RESTART)");
+    fn max_iters(&self) -> usize {
+        self.max_iters
+    }
+
+    fn check(&self, a: &dyn LinOp, _: &dyn Preconditioner) -> Result<()> {
+        let op = Self::NAME;
+        if !(1..=MOST_RESTART).contains(&self.restart) {
+            let (value, expected) = (self.restart.to_string(), "1 to 200 (MOST_RESTART)");
             return Err(Error::Parameter { op, name: "restart", value, expected });
         }
-        check_square(op, &*a)?;
-        Ok(Gmres { a, m, params })
+        check_square(op, a)
     }
+}
 
-    solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
-        /// solution is the one orthogonal to it.
-        ///
-        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-        /// space; [`Error::TooLarge`] or [`Error::OutOfMemory`] for its vectors. `x` is then as it was. Not converging is no error, nor
-        /// is a breakdown, where a singular matrix leads no further: see [`SolveReport::reason`].
-        "iterations" => SolveReport, |solver, x, b, observe| {
-            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Gmres::solve", (&*solver.a, x, b), limits, observe, async |at| {
-                let unknowns = at.b.len();
-                Running::new(&*solver.m, false, at, move |_| {
-                    let (params, device) = (&solver.params, solver.a.device());
-                    let mut store = Store::new(device, params.windows, false, Options::default())?;
-                    let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);
-                    let restart = params.restart.min(unknowns).min(most).max(1);
-                    let basis = || Basis::new(device, unknowns, restart);
-                    let mapped = if params.flexible && !solver.m.is_identity() { Some(basis()?) } else { None };
-                    let recipe = Cycles::new(&mut store, unknowns, basis()?, mapped)?;
-                    Ok((store, recipe))
-                })
-            })
-            .await
-        }
+impl Runs for GmresParams {
+    const SOLVE: &'static str = "Gmres::solve";
+    type Run<'r> = Running<'r, Cycles>;
+
+    async fn start<'r>(
+        Parts { a, m, params }: Parts<'r, Self>,
+        at: &mut Iterate<'_>,
+    ) -> Result<Self::Run<'r>> {
+        let (unknowns, device) = (at.b.len(), a.device());
+        Running::new(m, false, at, move |_| {
+            let mut store = Store::new(device, params.windows, false, Options::default())?;
+            let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);
+            let restart = params.restart.min(unknowns).min(most).max(1);
+            let basis = || Basis::new(device, unknowns, restart);
+            let mapped = if params.flexible && !m.is_identity() { Some(basis()?) } else { None };
+            let recipe = Cycles::new(&mut store, unknowns, basis()?, mapped)?;
+            Ok((store, recipe))
+        })
     }
 }

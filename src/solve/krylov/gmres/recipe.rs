@@ -10,7 +10,7 @@ use crate::solve::space::{Besides, Number, Recipe, Register, Space, Store};
 
 /// Saad and Schultz (1986), by rotations (`glsl/include/rotations.glsl`): `count` columns of the cycle count, `inverse` is 1 over the norm
 /// of the next vector, `left` is what is left of the right-hand side, `cycle` r·r where the cycle began.
-pub(super) struct Cycles {
+pub(in crate::solve) struct Cycles {
     v: Register,
     w: Register,
     z: Register,
@@ -27,7 +27,12 @@ pub(super) struct Cycles {
 }
 
 impl Cycles {
-    pub fn new(places: &mut Store, unknowns: usize, basis: Basis, mapped: Option<Basis>) -> Result<Self> {
+    pub(super) fn new(
+        places: &mut Store,
+        unknowns: usize,
+        basis: Basis,
+        mapped: Option<Basis>,
+    ) -> Result<Self> {
         let [v, w, z, sum, update] = places.registers();
         // One texel, which `Basis` reads.
         let [count, inverse, ..] = places.numbers(["count", "inverse", "left", "cycle"])?;
@@ -37,7 +42,8 @@ impl Cycles {
     /// A cycle begins with the residual; one that has taken next to nothing off it is the last.
     fn cycle(&mut self, s: &mut Space<'_, '_>, is_fresh: bool) -> Result<()> {
         let stalled = if is_fresh { "" } else { "breaks(rr > 0.998 * cycle, STALLED, sqrt(rr / cycle));" };
-        let text = "inverse = flag == RUNNING ? inversesqrt(rr) : 0.0; left = sqrt(rr); cycle = rr; count = 0.0;";
+        let text =
+            "inverse = flag == RUNNING ? inversesqrt(rr) : 0.0; left = sqrt(rr); cycle = rr; count = 0.0;";
         let text = ["meets(rr);", stalled, text].concat();
         let none = Besides { frozen: "count = 0.0; inverse = 0.0;", ..Besides::default() };
         s.numbers_besides([("rr", Space::R.dot(Space::R))], &text, none)?;

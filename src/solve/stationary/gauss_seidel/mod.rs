@@ -15,7 +15,6 @@ use crate::kernel::{Accum, Draw, Mask, Operand, Predicate};
 use crate::ops;
 use crate::solve::drive::check::check_vectors;
 use crate::solve::drive::scales::{exponent_of, times_power};
-use crate::solve::held::HeldSweepable;
 use crate::solve::precondition::Preconditioner;
 
 /// The way in which a sweep of [`GaussSeidel`] goes through the unknowns.
@@ -73,8 +72,13 @@ pub const MOST_COLOURS: usize = 64;
 /// assert!(report.iterations < 100, "{report:?}"); // Jacobi: 2000
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct GaussSeidel<'a> {
-    a: HeldSweepable<'a>,
+pub struct GaussSeidel<A> {
+    a: A,
+    sweeps: Sweeps,
+}
+
+/// What was made ready for an operator, whatever its type is.
+struct Sweeps {
     direction: Direction,
     /// `2^e ω / a_ii`, the largest about 1, and `2^-e`.
     weights: Vector,
@@ -84,7 +88,13 @@ pub struct GaussSeidel<'a> {
     masks: Vec<Mask>,
 }
 
-shown!(GaussSeidel<'_>, |s| "GaussSeidel({}, {:?}, {} colours)", s.a.shape(), s.direction, s.masks.len());
+shown!(
+    [A: Sweepable] GaussSeidel<A>,
+    |s| "GaussSeidel({}, {:?}, {} colours)",
+    s.a.shape(),
+    s.sweeps.direction,
+    s.sweeps.masks.len()
+);
 
 /// What couples the unknowns of a texel, in one direction: see `glsl/solve/substitute.frag`.
 struct Triangle {
@@ -94,18 +104,29 @@ struct Triangle {
 
 const OP: &str = "GaussSeidel";
 
-impl<'a> GaussSeidel<'a> {
-    /// Makes ready for `a`, borrowed or shared ([`HeldSweepable`]): colours it and writes the masks. `omega` is 1 for
+impl<A: Sweepable> GaussSeidel<A> {
+    /// Makes ready for `a`, borrowed, shared or owned ([`Krylov`](crate::solve::Krylov#ownership)): colours it and writes the masks. `omega` is 1 for
     /// Gauss-Seidel, and lies between 0 and 2.
     ///
     /// *Cost*: on the host, a pass over the entries (and over those of `Aᵀ`, unless `a` is symmetric); 2 to 6 uploads,
     /// and an upload and a draw for each colour. *Errors*: [`Error::Matrix`] when `a` is not square, naming the first
     /// row whose diagonal is zero, or when it takes more than [`MOST_COLOURS`]; [`Error::Parameter`];
     /// [`Error::NonFinite`] where `1 / a_ii` or `a_ij / a_ii` leaves the range of floats.
-    pub fn new(a: impl Into<HeldSweepable<'a>>, omega: f64, direction: Direction) -> Result<Self> {
-        let a = a.into();
+    pub fn new(a: A, omega: f64, direction: Direction) -> Result<Self> {
+        let sweeps = Sweeps::new(&a, omega, direction)?;
+        Ok(GaussSeidel { a, sweeps })
+    }
+
+    /// Number of colours.
+    pub fn colours(&self) -> usize {
+        self.sweeps.masks.len()
+    }
+}
+
+impl Sweeps {
+    fn new(a: &dyn Sweepable, omega: f64, direction: Direction) -> Result<Self> {
         check_relaxation(OP, omega, 2.0, "more than 0 and less than 2")?;
-        let diagonal = nonzero_diagonal(OP, &*a)?;
+        let diagonal = nonzero_diagonal(OP, a)?;
         let device = &a.device().clone();
         let _scope = device.scope()?;
         let smallest = diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs()));
@@ -119,30 +140,25 @@ impl<'a> GaussSeidel<'a> {
                 Direction::Backward => !forward,
             };
             if used {
-                Triangle::new(&*a, omega, &diagonal, forward)
+                Triangle::new(a, omega, &diagonal, forward)
             } else {
                 Ok(Triangle { near: None, far: None })
             }
         };
-        Ok(GaussSeidel {
+        Ok(Sweeps {
             direction,
             weights: Vector::from_f64(device, &weights)?,
             factor: f64::from(-e).exp2() as f32,
             forward: triangle(true)?,
             backward: triangle(false)?,
-            masks: masks(&*a)?,
-            a,
+            masks: masks(a)?,
         })
-    }
-
-    /// Number of colours.
-    pub fn colours(&self) -> usize {
-        self.masks.len()
     }
 
     /// A sweep in one direction. With `from_zero`, `x` is zero, and the first colour's residual is `b` itself.
     fn sweep(
         &self,
+        a: &dyn Sweepable,
         x: &mut Vector,
         b: &Vector,
         r: &mut Vector,
@@ -154,7 +170,7 @@ impl<'a> GaussSeidel<'a> {
             if from_zero && colour == first {
                 return self.step(x, b, mask, forward);
             }
-            self.a.residual_where(r, b, x, Predicate::If(mask))?;
+            a.residual_where(r, b, x, Predicate::If(mask))?;
             self.step(x, r, mask, forward)
         };
         let mut masks = self.masks.iter().enumerate();
@@ -163,10 +179,10 @@ impl<'a> GaussSeidel<'a> {
 
     /// Adds a colour's step to `x`, from its residual.
     fn step(&self, x: &mut Vector, r: &Vector, mask: &Mask, forward: bool) -> Result<()> {
-        let device = self.a.device();
+        let device = x.device().clone();
         let triangle = if forward { &self.forward } else { &self.backward };
         let [near, far] = [&triangle.near, &triangle.far].map(Option::as_ref);
-        Draw::new(device, glsl!("solve/substitute.frag"))
+        Draw::new(&device, glsl!("solve/substitute.frag"))
             .define("NEAR", near.is_some())
             .define("FAR", far.is_some())
             .define("FORWARD", forward)
@@ -181,18 +197,25 @@ impl<'a> GaussSeidel<'a> {
             .run()
     }
 
-    fn run(&self, x: &mut Vector, b: &Vector, sweeps: usize, from_zero: bool) -> Result<()> {
-        let device = self.a.device();
+    fn run(
+        &self,
+        a: &dyn Sweepable,
+        x: &mut Vector,
+        b: &Vector,
+        sweeps: usize,
+        from_zero: bool,
+    ) -> Result<()> {
+        let device = a.device();
         let _scope = device.scope()?;
         let mut r = Vector::uninit(device, x.len())?;
         for k in 0..sweeps {
             let from_zero = from_zero && k == 0;
             match self.direction {
-                Direction::Forward => self.sweep(x, b, &mut r, true, from_zero)?,
-                Direction::Backward => self.sweep(x, b, &mut r, false, from_zero)?,
+                Direction::Forward => self.sweep(a, x, b, &mut r, true, from_zero)?,
+                Direction::Backward => self.sweep(a, x, b, &mut r, false, from_zero)?,
                 Direction::Symmetric => {
-                    self.sweep(x, b, &mut r, true, from_zero)?;
-                    self.sweep(x, b, &mut r, false, false)?;
+                    self.sweep(a, x, b, &mut r, true, from_zero)?;
+                    self.sweep(a, x, b, &mut r, false, false)?;
                 }
             }
         }
@@ -248,28 +271,28 @@ fn masks(a: &dyn Sweepable) -> Result<Vec<Mask>> {
     (0..count).map(mask).collect()
 }
 
-impl Smoother for GaussSeidel<'_> {
+impl<A: Sweepable> Smoother for GaussSeidel<A> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("GaussSeidel::smooth", &*self.a, x, b)?;
-        self.run(x, b, sweeps, false)
+        check_vectors("GaussSeidel::smooth", &self.a, x, b)?;
+        self.sweeps.run(&self.a, x, b, sweeps, false)
     }
 }
 
-impl Preconditioner for GaussSeidel<'_> {
+impl<A: Sweepable> Preconditioner for GaussSeidel<A> {
     /// One sweep from zero, times `2^e` with the exponent of `A`, so that `z` is about as large as `r`: half of it before
     /// and half after, so that neither side of the sweep comes near an end of the range. Nothing is done where that is 16 at most, as
     /// of stencils: it costs three passes.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        check_vectors("GaussSeidel", &*self.a, z, r)?;
+        check_vectors("GaussSeidel", &self.a, z, r)?;
         let _scope = self.a.device().scope()?;
         z.set_zero()?;
-        let e = exponent_of(&*self.a)?;
+        let e = exponent_of(&self.a)?;
         if e.abs() <= 4 {
-            return self.run(z, r, 1, true);
+            return self.sweeps.run(&self.a, z, r, 1, true);
         }
         let mut scaled = Vector::uninit(r.device(), r.len())?;
         times_power(&mut scaled, e / 2, r)?;
-        self.run(z, &scaled, 1, true)?;
+        self.sweeps.run(&self.a, z, &scaled, 1, true)?;
         times_power(&mut scaled, e - e / 2, z)?;
         ops::copy(z, &scaled)
     }

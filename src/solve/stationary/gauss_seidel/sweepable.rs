@@ -5,8 +5,7 @@ use crate::data::{BandedMatrix, SparseMatrix, Stencil, Vector};
 use crate::error::Result;
 use crate::host::Csr;
 use crate::kernel::Predicate;
-use crate::ops;
-use crate::ops::LinOp;
+use crate::ops::{self, Handle, LinOp};
 
 /// An operator whose unknowns can be visited in an order: its entries are known on the host, and residuals can be had in
 /// some texels alone.
@@ -19,6 +18,18 @@ pub trait Sweepable: LinOp {
     /// *Cost*: as a product; what is left out is as cheap as the device's early depth test makes it. *Errors*:
     /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
     fn residual_where(&self, r: &mut Vector, b: &Vector, x: &Vector, predicate: Predicate<'_>) -> Result<()>;
+}
+
+/// Forwards every function.
+#[deny(clippy::missing_trait_methods)]
+impl<H: Handle<Target: Sweepable>> Sweepable for H {
+    fn rows(&self) -> &Csr {
+        (**self).rows()
+    }
+
+    fn residual_where(&self, r: &mut Vector, b: &Vector, x: &Vector, predicate: Predicate<'_>) -> Result<()> {
+        (**self).residual_where(r, b, x, predicate)
+    }
 }
 
 impl Sweepable for BandedMatrix {

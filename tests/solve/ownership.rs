@@ -1,4 +1,4 @@
-//! Solvers that hold their operator: a struct has both, the bits are those of the borrowed form, and nothing is left behind.
+//! Solvers borrow, share or own their operator: a struct has both, the bits are the same, and nothing is left behind.
 
 use std::rc::Rc;
 
@@ -9,10 +9,10 @@ use texla::host::problems;
 use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
     CgParams, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, ConjugateGradient,
-    Direction, Fsai, GaussSeidel, Gmres, GmresParams, HeldLinOp, HeldPreconditioner, HeldSmoother,
-    HeldSweepable, Identity, IluParams, IncompleteCholesky, IncompleteLu, Jacobi, LcpParams, LcpSolver,
-    LinOp, MethodKind, Minres, MinresParams, Multigrid, MultigridParams, Preconditioner, PreconditionerKind,
-    ProjectedJacobi, Smoother, Spai, Stationary, StationaryParams, Stop, Sweepable, WeightedJacobi,
+    Direction, Fsai, GaussSeidel, Gmres, GmresParams, Identity, IluParams, IncompleteCholesky, IncompleteLu,
+    Jacobi, LcpParams, LcpSolver, LinOp, MethodKind, Minres, MinresParams, Multigrid, MultigridParams,
+    Preconditioner, PreconditionerKind, ProjectedJacobi, Smoother, Spai, Stationary, StationaryParams, Stop,
+    Sweepable, WeightedJacobi,
 };
 use texla::{Device, Grid, MatrixFormat, Result, Side, Sides, Stencil, StencilParams, StoredMatrix, Vector};
 
@@ -37,7 +37,7 @@ fn live(device: &Device) -> LiveObjects {
 struct Application {
     a: Rc<StoredMatrix>,
     m: Rc<dyn Preconditioner>,
-    solver: ConjugateGradient<'static>,
+    solver: ConjugateGradient<Rc<StoredMatrix>, Rc<dyn Preconditioner>>,
     x: Vector,
 }
 
@@ -136,14 +136,19 @@ fn the_last_owner_takes_the_objects_along() {
 }
 
 /// What solvers are made of, in either form.
-struct Parts<'a> {
-    a: HeldLinOp<'a>,
-    preconditioners: Vec<HeldPreconditioner<'a>>,
-    smoothers: Vec<HeldSmoother<'a>>,
+struct Parts<A, P, S> {
+    a: A,
+    preconditioners: Vec<P>,
+    smoothers: Vec<S>,
 }
 
 /// What every solver finds that is made of these: of each the bits of two solves, and what it says of itself.
-fn found(device: &Device, parts: &Parts<'_>) -> Result<Vec<(String, Vec<u32>)>> {
+fn found<A, P, S>(device: &Device, parts: &Parts<A, P, S>) -> Result<Vec<(String, Vec<u32>)>>
+where
+    A: LinOp + Clone,
+    P: Preconditioner + Clone,
+    S: Smoother + Clone,
+{
     let (b, pushing) = (right(device, 1.0), right(device, -1.0));
     let mut all = Vec::new();
     let mut twice = |name: String, solve: &dyn Fn(&mut Vector) -> Result<bool>| {
@@ -213,9 +218,9 @@ fn what_is_shared_gives_the_bits_of_what_is_borrowed() {
             let weighted = WeightedJacobi::new(any, 1.0).unwrap();
             let dynamic: &dyn Preconditioner = &chebyshev;
             let parts = Parts {
-                a: (&a).into(),
-                preconditioners: vec![(&jacobi).into(), dynamic.into(), (&amg).into(), (&gs).into()],
-                smoothers: vec![(&weighted).into(), (&gs).into(), (&amg).into()],
+                a: &a,
+                preconditioners: vec![&jacobi as &dyn Preconditioner, dynamic, &amg, &gs],
+                smoothers: vec![&weighted as &dyn Smoother, &gs, &amg],
             };
             assert_eq!(amg.levels().count(), 2);
             found(device, &parts).unwrap()
@@ -230,10 +235,10 @@ fn what_is_shared_gives_the_bits_of_what_is_borrowed() {
             let gs = Rc::new(GaussSeidel::new(rows, 1.0, Direction::Symmetric).unwrap());
             let weighted: Rc<dyn Smoother> = Rc::new(WeightedJacobi::new(any, 1.0).unwrap());
             let dynamic: Rc<dyn Preconditioner> = Rc::new(chebyshev);
-            let parts: Parts<'static> = Parts {
-                a: a.into(),
-                preconditioners: vec![jacobi.into(), dynamic.into(), amg.clone().into(), gs.clone().into()],
-                smoothers: vec![weighted.into(), gs.into(), amg.clone().into()],
+            let parts: Parts<Rc<StoredMatrix>, Rc<dyn Preconditioner>, Rc<dyn Smoother>> = Parts {
+                a,
+                preconditioners: vec![jacobi, dynamic, amg.clone(), gs.clone()],
+                smoothers: vec![weighted, gs, amg.clone()],
             };
             assert_eq!(amg.levels().count(), 2);
             found(device, &parts).unwrap()
@@ -248,16 +253,111 @@ fn what_is_shared_gives_the_bits_of_what_is_borrowed() {
 fn borrowing_is_as_free_as_it_was() {
     on_both(|device| {
         let b = right(device, 1.0);
-        let (solver, mut a);
+        let (solver, minres, bicgstab, gmres, cgls, stationary, auto, lcp, mut a);
+        let (chebyshev, amg, gs, weighted, projected);
         a = matrix(device).unwrap();
         solver = ConjugateGradient::new(&a, CgParams::default()).unwrap();
         assert!(solver.solve(&mut Vector::zeros(device, N).unwrap(), &b).unwrap().converged());
+        minres = Minres::new(&a, MinresParams::default()).unwrap();
+        bicgstab = BiCgStab::new(&a, BiCgStabParams::default()).unwrap();
+        gmres = Gmres::new(&a, GmresParams::default()).unwrap();
+        cgls = Cgls::new(&a, CglsParams::default()).unwrap();
+        auto = Auto::new(&a, AutoParams::default()).unwrap();
+        lcp = LcpSolver::new(&a, LcpParams::default()).unwrap();
+        chebyshev = Chebyshev::new(&a, ChebyshevParams::default()).unwrap();
+        amg = AggregationMultigrid::new(&a, AggregationParams::default()).unwrap();
+        gs = GaussSeidel::new(&a, 1.0, Direction::Forward).unwrap();
+        weighted = WeightedJacobi::new(&a, 1.0).unwrap();
+        projected = ProjectedJacobi::new(&a, 0.5).unwrap();
+        stationary = Stationary::new(&a, WeightedJacobi::new(&a, 1.0).unwrap(), Default::default()).unwrap();
+        let all: [&dyn std::fmt::Debug; 12] = [
+            &minres,
+            &bicgstab,
+            &gmres,
+            &cgls,
+            &auto,
+            &lcp,
+            &chebyshev,
+            &amg,
+            &gs,
+            &weighted,
+            &projected,
+            &stationary,
+        ];
+        assert!(all.iter().all(|one| format!("{one:?}").contains("384x384")), "{all:?}");
         // Mutably, while the solver is still in scope though not used again.
         let StoredMatrix::Banded(_) = &mut a else { panic!("a grid is banded") };
-        assert_eq!(format!("{:?}", HeldLinOp::from(&a)), "HeldLinOp(borrowed)");
-        let shared = HeldSweepable::from(Rc::new(a));
-        assert_eq!(format!("{:?}", shared.clone()), "HeldSweepable(shared)");
+        let shared: Rc<dyn Sweepable> = Rc::new(a);
         assert_eq!(shared.rows().shape().rows, N);
+    });
+}
+
+/// A solve that ends a block, of a solver that is a temporary of its tail: in editions before 2024 that drops after `a`.
+#[test]
+fn a_solver_may_be_dropped_after_what_it_borrows() {
+    on_both(|device| {
+        let b = right(device, 1.0);
+        let mut x = Vector::zeros(device, N).unwrap();
+        let later;
+        let report = {
+            let a = matrix(device).unwrap();
+            let m = Jacobi::new(&a).unwrap();
+            later = ConjugateGradient::preconditioned(&a, &m, CgParams::default()).unwrap();
+            later.solve(&mut x, &b).unwrap()
+        };
+        assert!(report.converged(), "{report}");
+    });
+}
+
+/// A matrix and a preconditioner given to their solver, which lends them: the bits are those of borrowing, and both go with it.
+#[test]
+fn a_solver_may_own_what_it_is_made_of() {
+    on_both(|device| {
+        let begin = live(device);
+        let b = right(device, 1.0);
+        let borrowed = {
+            let a = matrix(device).unwrap();
+            let m = Jacobi::new(&a).unwrap();
+            let solver = ConjugateGradient::preconditioned(&a, &m, CgParams::default()).unwrap();
+            let mut x = Vector::zeros(device, N).unwrap();
+            let report = solver.solve(&mut x, &b).unwrap();
+            (report.iterations, bits(&x.read().unwrap()))
+        };
+        let a = matrix(device).unwrap();
+        let m = Jacobi::new(&a).unwrap();
+        let solver = ConjugateGradient::preconditioned(a, m, CgParams::default()).unwrap();
+        let mut x = Vector::zeros(device, N).unwrap();
+        let report = solver.solve(&mut x, &b).unwrap();
+        assert_eq!((report.iterations, bits(&x.read().unwrap())), borrowed);
+        assert_eq!((solver.operator().pattern().shape().rows, solver.params()), (N, &CgParams::default()));
+        assert!(solver.preconditioner().diagonal().is_some());
+        drop((solver, x));
+
+        let any: Box<dyn LinOp> = Box::new(matrix(device).unwrap());
+        let auto = Auto::new(any, AutoParams::default()).unwrap();
+        assert_eq!(auto.operator().shape().rows, N);
+        assert!(auto.solve(&mut Vector::zeros(device, N).unwrap(), &b).unwrap().converged());
+        let weighted = WeightedJacobi::new(matrix(device).unwrap(), 1.0).unwrap();
+        let params = StationaryParams::default().with_stop(Stop::relative(1e-2));
+        let stationary = Stationary::new(matrix(device).unwrap(), weighted, params).unwrap();
+        assert!(stationary.solve(&mut Vector::zeros(device, N).unwrap(), &b).unwrap().converged());
+        assert_eq!(stationary.operator().pattern().shape().rows, N);
+        stationary.smoother().smooth(&mut Vector::zeros(device, N).unwrap(), &b, 1).unwrap();
+        let lcp = LcpSolver::new(matrix(device).unwrap(), LcpParams::default()).unwrap();
+        assert_eq!(lcp.operator().pattern().shape().rows, N);
+        let pushing = right(device, -1.0);
+        assert!(lcp.solve(&mut Vector::zeros(device, N).unwrap(), &pushing).unwrap().converged());
+        // Shared, so that it can be cloned, and go on by slices after the matrix's other handles are gone.
+        let solver = {
+            let a = Rc::new(matrix(device).unwrap());
+            ConjugateGradient::new(a, CgParams::default()).unwrap()
+        };
+        let mut solving = solver.begin(Box::new(Vector::zeros(device, N).unwrap()), &b);
+        drop(solver);
+        while !solving.advance(texla::solve::Slice::iterations(5)).unwrap().done {}
+        assert!(solving.finish().1.unwrap().converged());
+        drop((auto, stationary, lcp, pushing, b));
+        assert_eq!(live(device), begin);
     });
 }
 
@@ -276,8 +376,8 @@ fn preconditioners_take_what_solvers_take() {
         macro_rules! alike {
             ($(|$a:ident| $new:expr),+ $(,)?) => {
                 $({
-                    let new = |$a: HeldLinOp<'_>| -> Result<Box<dyn Preconditioner>> { Ok(Box::new($new?)) };
-                    let borrowed = applied(new((&*a).into()));
+                    let new = |$a: &StoredMatrix| -> Result<Box<dyn Preconditioner>> { Ok(Box::new($new?)) };
+                    let borrowed = applied(new(&a));
                     let $a = a.clone();
                     assert_eq!(applied($new.map(|m| Box::new(m) as _)), borrowed, stringify!($new));
                     let $a = &*dynamic;
