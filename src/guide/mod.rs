@@ -2,6 +2,7 @@
 //!
 //! | chapter | for whom |
 //! |---|---|
+//! | [`adding`] | who adds a Krylov method: its formulas as a recipe, with one that runs |
 //! | [`recipes`] | who begins: short programs for what one wants to do first |
 //! | [`architecture`] | who changes texla: layers, the one path of every operation, the decisions behind them |
 //! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
@@ -15,6 +16,9 @@
 //! | [`script`] | who writes a matrix script: grammar, functions, files, errors |
 //! | [`sources`] | who comes from one of the five sources: what became of each of its numbered items |
 //! | [`web`] | who has a browser's context: building, and what differs there |
+
+#[doc = include_str!("adding.md")]
+pub mod adding {}
 
 #[doc = include_str!("architecture.md")]
 pub mod architecture {}

@@ -29,7 +29,8 @@ pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
-    FixedRun, Gmres, GmresParams, Krylov, KrylovMethod, MOST_RESTART, Minres, MinresParams, Recurrence,
+    FixedRun, Gmres, GmresParams, Krylov, KrylovMethod, MOST_RESTART, Minres, MinresParams, Own, OwnMethod,
+    Recurrence,
 };
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
@@ -48,6 +49,7 @@ pub use precondition::{
     Jacobi, Preconditioner, Spai,
 };
 pub use solving::{Slice, SolveProgress, Solving};
+pub use space::{Dot, M, Number, Operand, Recipe, Register, Space, Store, Update};
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,

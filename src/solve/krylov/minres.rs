@@ -9,7 +9,7 @@ use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::{After, SPELL};
 use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
-use crate::solve::space::{Number, Options, Recipe, Register, Running, Space, Store};
+use crate::solve::space::{Ends, Number, Options, Recipe, Register, Running, Space, Store};
 
 /// Parameters of [`Minres`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -229,7 +229,9 @@ impl Recipe for Recurrence {
         s.turn([w_before, w, next_w])?;
         s.turn([z, next_z])
     }
+}
 
+impl Ends for Recurrence {
     /// A run loses what it knows where it ends; but so many iterations do in exact arithmetic, twice, and beyond them the
     /// recurrence of a singular system may promise what is not so.
     fn spell(&self, _: bool) -> Option<usize> {

@@ -5,6 +5,7 @@ mod cg;
 mod cgls;
 mod gmres;
 mod minres;
+mod own;
 mod solver;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
@@ -12,4 +13,5 @@ pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun, Rec
 pub use cgls::{Cgls, CglsParams};
 pub use gmres::{Gmres, GmresParams, MOST_RESTART};
 pub use minres::{Minres, MinresParams};
+pub use own::{Own, OwnMethod};
 pub use solver::{Krylov, KrylovMethod};

@@ -1,7 +1,7 @@
 //! Which textures hold what: by that an iteration is recorded once for each of the few arrangements that take turns, and replayed.
 
 use super::places::{Meaning, Owed, Place, Stored};
-use super::{Recipe, Register, Space};
+use super::{Ends, Recipe, Register, Space};
 use crate::data::Scalar;
 use crate::error::Result;
 use crate::gl::TextureName;
@@ -49,7 +49,7 @@ fn raw(operand: &impl Operand) -> TextureName {
 
 impl Space<'_, '_> {
     /// An iteration, drawn as it was before where it can be.
-    pub(in crate::solve) fn iterated<R: Recipe>(&mut self, recipe: &mut R) -> Result<()> {
+    pub(in crate::solve) fn iterated<R: Recipe + Ends>(&mut self, recipe: &mut R) -> Result<()> {
         let can = recipe.repeats()
             && !self.own.wide
             && self.at.a.is_replayable()

@@ -32,35 +32,53 @@ use crate::solve::drive::state::Report;
 use crate::solve::drive::{After, SPELL};
 use crate::solve::precondition::Preconditioner;
 
-/// A method of Krylov's kind: what it keeps, how it begins, and what an iteration is.
+/// A Krylov method as the formulas of its source: what it keeps, how it begins, and what an iteration is.
+///
+/// An implementation holds handles: [`Register`]s for its vectors and [`Number`]s for its scalars, which it gets from a [`Store`].
+/// Its functions make statements on the [`Space`]. The guide says how, with a method that runs: [adding](crate::guide::adding).
 pub trait Recipe: Sized {
-    /// Its name, for errors.
+    /// The name of the method, for errors.
     const NAME: &'static str;
 
-    /// How far the residual may grow in a run that was begun afresh.
+    /// How far the residual may grow in a run that was begun afresh, before that counts as failed.
     const GROWTH: f64 = f64::MAX;
 
-    /// Whether beginning afresh loses what an iteration makes use of: the residual is not replaced on the way to the bound.
+    /// Whether beginning afresh loses what an iteration makes use of: then the residual is not replaced on the way to the bound.
     const LOSES: bool = false;
 
     /// Begins with the residual just recomputed: afresh, or going on along the direction it has.
     ///
-    /// *Errors*: those of the statements.
+    /// # Errors
+    ///
+    /// Those of the statements.
     fn begin(&mut self, s: &mut Space<'_, '_>, keeps: bool) -> Result<()>;
 
-    /// Makes what the method keeps of the residual, which is scaled by this factor now, belong to that: vectors times the factor,
-    /// their squares times its square. Of pairs, before it goes on along the direction it has.
+    /// One iteration. It reads nothing back.
     ///
-    /// *Errors*: those of the statements.
+    /// # Errors
+    ///
+    /// Those of the statements.
+    fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()>;
+
+    /// Multiplies the vectors of a kept direction by a power of two, since residuals are scaled by it now. Of pairs of floats alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the statements.
     fn rescale(&mut self, s: &mut Space<'_, '_>, factor: f32) -> Result<()> {
         let _ = (s, factor);
         Ok(())
     }
 
-    /// One iteration, without a readback. *Errors*: those of the statements.
-    fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()>;
+    /// Whether `meets` stands before `counts` in an iteration: the residual that it reports is then that of the iterate before.
+    fn tests_before(&self) -> bool {
+        false
+    }
+}
 
-    /// Does what iterations have left to the next one, once a run has ended. *Errors*: those of the statements.
+/// What the library's own recipes say of their ends besides.
+pub(in crate::solve) trait Ends {
+    /// Does what iterations have left to the next one, once a run has ended.
     fn finish(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
         let _ = s;
         Ok(())
@@ -69,11 +87,6 @@ pub trait Recipe: Sized {
     /// Whether iterations that are alike to the space are the same passes: of a recipe without counters of its own.
     fn repeats(&self) -> bool {
         true
-    }
-
-    /// Whether the residual that an iteration reports, unless it freezes, is that of before its update.
-    fn tests_before(&self) -> bool {
-        false
     }
 
     /// How often in a row a start has failed: the next run takes another one, if there are several.
@@ -91,6 +104,7 @@ pub trait Recipe: Sized {
         last.breakdown().map_or(After::Judge, After::End)
     }
 }
+
 /// What a register holds, for a pass that reads it.
 #[derive(Clone, Copy)]
 struct Source<'v> {
@@ -259,3 +273,5 @@ impl<'s, 'a> Space<'s, 'a> {
         self.own.changed(register)
     }
 }
+
+shown!(Space<'_, '_>, |s| "Space({}, {} registers)", s.at.a.shape(), s.own.places.len());

@@ -76,7 +76,7 @@ pub(super) struct Owed {
     pub(super) settles: bool,
 }
 
-/// What a method keeps from one iteration to the next.
+/// What a method keeps from one iteration to the next: its registers and numbers. A [`Recipe`] gets its own from it.
 pub struct Store {
     pub(super) reducer: Reducer,
     pub(super) wide: bool,
@@ -105,6 +105,8 @@ pub struct Store {
 /// it meets is multiplied by what is missing: by 2^-40 at least, where 2^-60 would lose low parts below the range of floats, and by
 /// 2^40 at most, so that directions may grow.
 pub(super) const ROOM: f64 = (1u32 << 20) as f64;
+
+shown!(Store, |s| "Store({} registers, {} texels of numbers)", s.places.len(), s.groups.len());
 
 impl Store {
     pub(in crate::solve) fn new(

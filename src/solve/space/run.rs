@@ -1,6 +1,6 @@
 //! A recipe as the driver sees it.
 
-use super::{Recipe, Space, Store};
+use super::{Ends, Recipe, Space, Store};
 use crate::data::Scalar;
 use crate::error::Result;
 use crate::solve::drive::iterate::Iterate;
@@ -23,7 +23,7 @@ pub(in crate::solve) struct Running<'m, R> {
     scale: f32,
 }
 
-impl<'m, R: Recipe> Running<'m, R> {
+impl<'m, R: Recipe + Ends> Running<'m, R> {
     pub fn new(
         m: &'m dyn Preconditioner,
         widens: bool,
@@ -47,7 +47,7 @@ impl<'m, R: Recipe> Running<'m, R> {
     }
 }
 
-impl<R: Recipe> Method for Running<'_, R> {
+impl<R: Recipe + Ends> Method for Running<'_, R> {
     const NAME: &'static str = R::NAME;
     const GROWTH: f64 = R::GROWTH;
 

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::solve::drive::After;
 use crate::solve::drive::state::{Flag, Report};
-use crate::solve::space::{Number, Recipe, Register, Space, Store};
+use crate::solve::space::{Ends, Number, Recipe, Register, Space, Store};
 
 /// The vectors of both, named as in the papers but for the shadow residual `h` and what the preconditioner makes of others: `mp` of
 /// `p`, `ms` of `s`. Below 2⁻²⁰ times `|h| |v|` a sum `h·v` of 32 bits is mostly rounding.
@@ -255,7 +255,9 @@ impl Recipe for Stabilised {
     fn tests_before(&self) -> bool {
         true
     }
+}
 
+impl Ends for Stabilised {
     fn attempt(&mut self, failed: usize) {
         self.half().shadows = failed;
     }

@@ -1,7 +1,7 @@
 //! The formulas of conjugate gradients.
 
 use crate::error::Result;
-use crate::solve::space::{M, Number, Recipe, Register, Space, Store};
+use crate::solve::space::{Ends, M, Number, Recipe, Register, Space, Store};
 
 /// Listing 44-1 of \[Krueger05\]. Where the preconditioner is dear an iteration begins with it and ends with a prediction of the
 /// residual, so that nothing is left to do, or done for nothing, once that meets the bound; else it ends with the residual itself.
@@ -155,3 +155,5 @@ impl Recipe for Cg {
         matches!(self, Cg::Merged(_))
     }
 }
+
+impl Ends for Cg {}

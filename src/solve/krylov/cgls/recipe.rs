@@ -2,7 +2,7 @@
 
 use crate::data::Vector;
 use crate::error::Result;
-use crate::solve::space::{Number, Recipe, Register, Space, Store};
+use crate::solve::space::{Ends, Number, Recipe, Register, Space, Store};
 
 /// Björck, Elfving and Strakoš (1998), CGLS: conjugate gradients on `AᵀA`, whose residual is `s = Aᵀ r`.
 pub(super) struct LeastSquares {
@@ -113,3 +113,5 @@ impl Recipe for LeastSquares {
         self.turn(space)
     }
 }
+
+impl Ends for LeastSquares {}

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ops::Combine;
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::{After, SPELL};
-use crate::solve::space::{Besides, Number, Recipe, Register, Space, Store};
+use crate::solve::space::{Besides, Ends, Number, Recipe, Register, Space, Store};
 
 /// Saad and Schultz (1986), by rotations (`glsl/include/rotations.glsl`): `count` columns of the cycle count, `inverse` is 1 over the norm
 /// of the next vector, `left` is what is left of the right-hand side, `cycle` r·r where the cycle began.
@@ -124,7 +124,9 @@ impl Recipe for Cycles {
         self.gather(s, true)?;
         self.cycle(s, false)
     }
+}
 
+impl Ends for Cycles {
     fn finish(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
         self.gather(s, false)
     }
