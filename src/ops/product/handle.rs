@@ -117,6 +117,10 @@ impl<H: Handle<Target: LinOp>> LinOp for H {
         (**self).null_space()
     }
 
+    fn is_replayable(&self) -> bool {
+        (**self).is_replayable()
+    }
+
     fn exponent(&self) -> Result<i32> {
         (**self).exponent()
     }

@@ -314,6 +314,10 @@ impl<A: LinOp> Preconditioner for AggregationMultigrid<A> {
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
         whole_cycle(&self.cycles(), self.params.cycle, z, r, Start::Zero)
     }
+
+    fn is_replayable(&self) -> bool {
+        self.a.is_replayable()
+    }
 }
 
 fn unsupported(why: &str) -> Error {

@@ -218,4 +218,8 @@ impl Preconditioner for Multigrid {
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
         self.cycle(z, r, Start::Zero)
     }
+
+    fn is_replayable(&self) -> bool {
+        true
+    }
 }

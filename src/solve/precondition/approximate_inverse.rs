@@ -72,6 +72,10 @@ impl Preconditioner for Fsai {
         ops::product(&mut between, Combine::Replace, 1.0, g, r)?;
         ops::product_transposed(z, Combine::Replace, 1.0, g, &between)
     }
+
+    fn is_replayable(&self) -> bool {
+        true
+    }
 }
 
 /// A sparse approximate inverse `M` of any square matrix: `‖A M - I‖` is least in the norm of Frobenius, column by column, on the
@@ -135,6 +139,10 @@ impl Preconditioner for Spai {
 
     fn indefinite(&self) -> Option<String> {
         Some("is a sparse approximate inverse that need not be symmetric (Fsai is)".to_owned())
+    }
+
+    fn is_replayable(&self) -> bool {
+        true
     }
 }
 

@@ -161,4 +161,8 @@ impl Preconditioner for BlockJacobi {
             "has a block that is not symmetric and positive definite from row {first} on (counted from 0)"
         ))
     }
+
+    fn is_replayable(&self) -> bool {
+        true
+    }
 }

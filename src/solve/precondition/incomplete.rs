@@ -165,6 +165,10 @@ impl Preconditioner for IncompleteLu {
     fn indefinite(&self) -> Option<String> {
         Some("is one of incomplete factors that are not symmetric (IncompleteCholesky is)".to_owned())
     }
+
+    fn is_replayable(&self) -> bool {
+        true
+    }
 }
 
 /// Incomplete factors `L D Lᵀ ≈ A` of a symmetric positive definite matrix, on its own pattern: IC(0), solved by sweeps as
@@ -224,6 +228,10 @@ impl Preconditioner for IncompleteCholesky {
         self.solves.check("IncompleteCholesky::apply", z, r)?;
         let _scope = r.device().scope()?;
         self.solves.solve(z, r)
+    }
+
+    fn is_replayable(&self) -> bool {
+        true
     }
 }
 

@@ -60,6 +60,10 @@ impl<H: Handle<Target: Preconditioner>> Preconditioner for H {
         (**self).is_identity()
     }
 
+    fn is_replayable(&self) -> bool {
+        (**self).is_replayable()
+    }
+
     fn indefinite(&self) -> Option<String> {
         (**self).indefinite()
     }
@@ -127,6 +131,10 @@ impl<P: Preconditioner> Preconditioner for Option<P> {
 
     fn is_identity(&self) -> bool {
         self.as_ref().is_none_or(P::is_identity)
+    }
+
+    fn is_replayable(&self) -> bool {
+        self.as_ref().is_none_or(P::is_replayable)
     }
 
     fn indefinite(&self) -> Option<String> {
