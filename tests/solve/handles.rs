@@ -102,6 +102,11 @@ impl LinOp for Noted<BandedMatrix> {
         note("exponent");
         LinOp::exponent(&self.0)
     }
+
+    fn is_replayable(&self) -> bool {
+        note("is_replayable");
+        LinOp::is_replayable(&self.0)
+    }
 }
 
 impl Sweepable for Noted<BandedMatrix> {
@@ -132,6 +137,11 @@ impl Preconditioner for Noted<Jacobi> {
         self.0.is_identity()
     }
 
+    fn is_replayable(&self) -> bool {
+        note("M.is_replayable");
+        self.0.is_replayable()
+    }
+
     fn indefinite(&self) -> Option<String> {
         note("M.indefinite");
         self.0.indefinite()
@@ -146,7 +156,7 @@ impl Smoother for Noted<WeightedJacobi<&BandedMatrix>> {
 }
 
 /// Everything that there is to be asked.
-const ALL: [&str; 22] = [
+const ALL: [&str; 24] = [
     "device",
     "shape",
     "apply",
@@ -162,11 +172,13 @@ const ALL: [&str; 22] = [
     "asymmetry",
     "null_space",
     "exponent",
+    "is_replayable",
     "rows",
     "residual_where",
     "M.apply",
     "M.diagonal",
     "M.is_identity",
+    "M.is_replayable",
     "M.indefinite",
     "smooth",
 ];
@@ -202,6 +214,9 @@ fn asked<A: Sweepable, P: Preconditioner, S: Smoother>(
     let params = StationaryParams::default().with_stop(Stop::relative(1e-2));
     let mut x = Vector::zeros(device, n).unwrap();
     assert!(Stationary::new(a(), s(), params).unwrap().solve(&mut x, &b).unwrap().converged());
+    found.push(bits(&x.read().unwrap()));
+    m().apply(&mut x, &b).unwrap();
+    let _ = m().is_replayable();
     found.push(bits(&x.read().unwrap()));
     GaussSeidel::new(a(), 1.0, Direction::Forward).unwrap().smooth(&mut x, &b, 1).unwrap();
     texla::ops::product(&mut x, texla::ops::Combine::Accumulate, 1.0, &a(), &b).unwrap();
