@@ -29,7 +29,7 @@ pub use auto::{
 };
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;
-pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
+pub use drive::{Breakdown, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason, project_out};
 pub use held::{HeldLinOp, HeldPreconditioner, HeldSmoother, HeldSweepable};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,

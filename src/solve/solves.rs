@@ -10,17 +10,18 @@ macro_rules! solves {
             x: &mut X,
             b: &B,
         ) -> $crate::error::Result<$report> {
-            self.solve_observed(x, b, |_, _| {})
+            self.solve_observed(x, b, |_| {})
         }
 
-        /// As [`solve`](Self::solve), telling `observe` at every look how many
+        /// Solves as [`solve`](Self::solve) does, and calls `observe` with each [point](crate::solve::HistoryPoint) of the history:
+        /// after how many
         #[doc = $counted]
-        /// are done and the relative residual by the solver's own count.
+        /// the residual was what, and how that was found. Of one iterate the certified residual comes after the polled one.
         pub fn solve_observed<X: $crate::data::Unknowns, B: $crate::data::Unknowns>(
             &self,
             x: &mut X,
             b: &B,
-            mut observe: impl FnMut(usize, f64),
+            mut observe: impl FnMut($crate::solve::HistoryPoint),
         ) -> $crate::error::Result<$report> {
             $crate::solve::drive::slices::now(self.solving(x, b, &mut observe))
         }
@@ -38,7 +39,7 @@ macro_rules! solves {
             let solver = self.clone();
             $crate::solve::Solving::new(self.a.device(), move |seen| async move {
                 let mut x = x;
-                let done = solver.solving(&mut *x, &*b, &mut |k, residual| seen.set((k, Some(residual)))).await;
+                let done = solver.solving(&mut *x, &*b, &mut |point| seen.set(Some(point))).await;
                 (x, done)
             })
         }

@@ -17,7 +17,8 @@ use crate::data::Unknowns;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::solve::drive::check::check_count;
-use crate::solve::drive::report::{SolveReport, Stop, StopReason};
+use crate::solve::drive::looks::Observer;
+use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop, StopReason};
 use crate::solve::drive::slices::{Stopwatch, counters};
 use crate::solve::held::HeldLinOp;
 use crate::solve::krylov::Recurrence;
@@ -284,7 +285,7 @@ impl<'a> Auto<'a> {
         chosen: &mut Chosen<'_>,
         (x, b): (&mut X, &B),
         (is_last, done): (bool, &mut usize),
-        observe: &mut dyn FnMut(usize, f64),
+        observe: &mut Observer<'_>,
     ) -> Result<SolveReport> {
         /// What a share of iterations has to leave of the residual at most.
         const LEADS_ON: f64 = 1.0 / 3.0;
@@ -296,9 +297,9 @@ impl<'a> Auto<'a> {
             let most = if is_last { left } else { share.min(left) };
             chosen.limited(most);
             let begin = *done;
-            let report = chosen.solving(x, b, &mut |k, residual| observe(begin + k, residual)).await?;
+            let report = chosen.solving(x, b, &mut |point| observe(point.after(begin))).await?;
             *done += report.iterations;
-            let first = report.history.first().map_or(f64::INFINITY, |(_, residual)| *residual);
+            let first = report.history.first().map_or(f64::INFINITY, |point| point.residual);
             let leads_on = report.true_residual <= LEADS_ON * first && report.iterations > 0;
             let ended = report.reason != StopReason::MaxIterations || *done >= max_iters;
             let joined = match before.take() {
@@ -317,6 +318,7 @@ impl<'a> Auto<'a> {
     fn of_the_system(&self, report: SolveReport) -> SolveReport {
         match (&self.spare, report.least_squares_residual) {
             (Some(_), Some(residual)) => SolveReport {
+                history: of_the_system(report.history, residual),
                 reason: match report.reason {
                     StopReason::Converged | StopReason::Uncertified
                         if residual > self.params.stop.relative =>
@@ -333,6 +335,14 @@ impl<'a> Auto<'a> {
             _ => report,
         }
     }
+}
+
+/// A history that ends with this residual, which is certified.
+fn of_the_system(mut history: Vec<HistoryPoint>, residual: f64) -> Vec<HistoryPoint> {
+    if let Some(last) = history.last_mut() {
+        last.residual = residual;
+    }
+    history
 }
 
 /// Iterations after which a choice has to have led on.

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::certify::drive;
+use super::certify::{Done, drive};
 use super::diagonal::positive_diagonal;
 use super::partition::Partition;
-use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
+use super::report::{LcpParams, LcpReport, Relaxation};
 use super::run::{Run, corrected};
 use super::spectrum::estimate;
 use super::system::{Problem, System};
@@ -167,14 +167,14 @@ impl<'a> LcpSolver<'a> {
                     unit,
                 };
                 let mut run = Run::new(system, projected, solver.params.relaxation)?;
-                let report = drive(&mut run, &solver.params, observe).await?;
+                let done = drive(&mut run, &solver.params, observe).await?;
                 // Into the caller's texture, which the application may hold.
                 let (high, low) = x.parts_mut();
                 times_power(high, unit, &run.x.high)?;
                 if let (Some(to), Some(from)) = (low, &run.x.low) {
                     times_power(to, unit, from)?;
                 }
-                single(report)
+                single(done)
             })
             .await
         }
@@ -182,12 +182,12 @@ impl<'a> LcpSolver<'a> {
 }
 
 /// The report of the only problem; what has diverged is an error.
-fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
+fn single(Done { report, last }: Done) -> Result<LcpReport> {
     let Some(outcome) = report.outcome.into_iter().next() else {
         return Err(Error::Internal { place: OP, detail: "a report of no problem" });
     };
     if outcome.reason == StopReason::Diverged {
-        let (iteration, value) = (outcome.sweeps, report.history.last().map_or(f64::NAN, |h| h.1));
+        let (iteration, value) = (outcome.sweeps, last);
         return Err(Error::Breakdown {
             solver: "projected Jacobi",
             iteration,

@@ -28,7 +28,7 @@ use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::{HistoryPoint, ResidualKind, SolveReport, Stop};
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::unknown::Iterand;
@@ -329,16 +329,14 @@ impl<'r, 'a> Solve<'r, 'a> {
             policy: Policy::Sweeps(Sweeps { pairs, at_once, forgives: false }),
         };
         let verdict = execute(Judge::new(terms), &mut self, observe).await?;
-        Ok(self.work.report(verdict, self.run.sweep))
+        Ok(self.work.report(verdict, self.run.sweep, observe))
     }
 
-    async fn recompute(&mut self) -> Result<Event> {
+    async fn recompute(&mut self, observe: &mut Observer<'_>) -> Result<Event> {
         let at = &mut *self.run.at;
         let (norm, accuracy) = at.recomputed().await?;
         self.residual = norm / at.unit();
-        if self.work.history.is_empty() {
-            self.work.history.push((0, self.residual));
-        }
+        self.work.certified(self.sweeps, self.residual, observe);
         Ok(Event::Residual(Measured { own: self.residual, other: None, accuracy }))
     }
 
@@ -360,7 +358,7 @@ impl Executor for Solve<'_, '_> {
     async fn carry_out(&mut self, order: Order, observe: &mut Observer<'_>) -> Result<Event> {
         let at = &mut *self.run.at;
         match order {
-            Order::Recompute => return self.recompute().await,
+            Order::Recompute => return self.recompute(observe).await,
             Order::Certify => return Ok(Event::Rounding(at.rounding(self.residual).await?)),
             Order::Run(run) => return self.run(run.aim, observe).await,
             Order::Keep => self.copy = Some(at.x.copied()?),
@@ -403,7 +401,8 @@ impl Iterated for Run<'_, '_> {
         let report = Report::from_texel(texels);
         let residual = f64::from(report.rr).sqrt() / (self.norm_b() * f64::from(self.factors[0]));
         let iterations = report.iterations;
-        Seen { iterations, residual: (iterations, residual), frozen: report.flag != Flag::Running }
+        let residual = HistoryPoint::new(iterations, residual, ResidualKind::Recurrence);
+        Seen { iterations, residual, frozen: report.flag != Flag::Running }
     }
 
     fn steps(&self) -> usize {

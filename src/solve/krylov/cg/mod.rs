@@ -470,6 +470,10 @@ impl Method for Run<'_> {
         self.schedule != CgSchedule::Listing && !self.is_wide()
     }
 
+    fn reports_bound(&self) -> bool {
+        self.schedule == CgSchedule::Listing && !self.is_wide()
+    }
+
     fn is_wide(&self) -> bool {
         self.in_pairs.is_some()
     }
