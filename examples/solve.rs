@@ -12,8 +12,8 @@ use support::{
 };
 use texla::host::{Csr, market, problems};
 use texla::solve::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, LinOp, MethodKind, Multigrid, MultigridParams,
-    Precision, PreconditionerKind, SolveReport, Stop, Tried,
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, HistoryPoint, LinOp, MethodKind, Multigrid,
+    MultigridParams, Precision, PreconditionerKind, ResidualKind, SolveReport, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
@@ -463,8 +463,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
             "async_checks": work.async_checks, "compiles": work.compiles,
         }),
     );
-    for (iteration, residual) in &solved.history {
-        report.row(json!({ "iteration": iteration, "relative_residual": residual }));
+    for HistoryPoint { iteration, residual, kind, .. } in &solved.history {
+        let kind = kind.to_string();
+        report.row(json!({ "iteration": iteration, "relative_residual": residual, "kind": kind }));
     }
     say(format_args!("by          {}", args.by(choice)));
     if let Some(residual) = auto.went_on_from() {
@@ -608,10 +609,10 @@ fn told(tried: &Tried) -> serde_json::Value {
 fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> texla::Result<AutoReport> {
     // How far the residual has come down its logarithmic way, in percent.
     let progress = Progress::new("residual", 100);
-    let observe = |iteration, residual: f64| {
+    let observe = |HistoryPoint { iteration, residual, kind, .. }: HistoryPoint| {
         let share = residual.max(f64::MIN_POSITIVE).ln() / args.tol.ln();
         progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
-        progress.note(format!("{residual:.1e} after {iteration} iterations"));
+        progress.note(format!("{residual:.1e} ({kind}) after {iteration} iterations"));
     };
     let recurrence = args.precision().recurrence();
     let report = match operator {
@@ -689,6 +690,21 @@ fn print_summary(
     table.print();
 }
 
+/// What a history shows, a curve for each way in which residuals were found.
+fn curves(history: &[HistoryPoint]) -> Vec<(String, Vec<(f64, f64)>)> {
+    let of = |kind: ResidualKind| {
+        let points = history.iter().filter(move |point| point.kind == kind);
+        points.map(|point| (point.iteration as f64, point.residual)).collect()
+    };
+    let named = [
+        (ResidualKind::Recurrence, "by the recurrence"),
+        (ResidualKind::Bound, "bound on the recurrence"),
+        (ResidualKind::Certified, "certified"),
+    ];
+    let curves = named.map(|(kind, name)| (name.to_owned(), of(kind)));
+    curves.into_iter().filter(|(_, points): &(_, Vec<_>)| !points.is_empty()).collect()
+}
+
 fn plot(
     args: &Args,
     problem: &Problem,
@@ -705,7 +721,7 @@ fn plot(
             count(solved.iterations, "iteration", "iterations")
         ),
         axes: ["iteration", "relative residual"],
-        curves: vec![(String::new(), solved.history.iter().map(|(k, r)| (*k as f64, *r)).collect())],
+        curves: curves(&solved.history),
         level: Some((args.tol, format!("tolerance {:e}", args.tol))),
         logarithmic: true,
     }

@@ -26,7 +26,7 @@ pub use auto::{
 };
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;
-pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
+pub use drive::{Breakdown, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason, project_out};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
     FixedRun, Gmres, GmresParams, Krylov, KrylovMethod, MOST_RESTART, Minres, MinresParams, Own, OwnMethod,

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use super::drive::report::{HistoryPoint, ResidualKind};
 use super::drive::slices::Allowed;
 use crate::device::Device;
 use crate::error::Result;
@@ -50,8 +51,10 @@ impl Slice {
 pub struct SolveProgress {
     /// Iterations that the last look has seen; more may have been begun.
     pub iterations: usize,
-    /// The relative residual after those by the solver's own count, once there has been a look. The certified one is in the report.
+    /// The relative residual after those, once one is known.
     pub residual: Option<f64>,
+    /// How that was found: it is certified at the start, at times on the way, and at the end.
+    pub kind: Option<ResidualKind>,
     /// Nothing is left to do: [`Solving::finish`] does not wait.
     pub done: bool,
 }
@@ -135,7 +138,7 @@ pub struct SolveProgress {
 pub struct Solving<'s, X, R> {
     device: Device,
     stage: Stage<'s, X, R>,
-    seen: Rc<Cell<(usize, Option<f64>)>>,
+    seen: Rc<Cell<Option<HistoryPoint>>>,
     /// The device's counters when the last slice ended, and what of them is this solve's own.
     left: (Counters, Counters),
     /// When that was, and how long nothing has been done altogether.
@@ -158,7 +161,7 @@ impl<X, R> fmt::Debug for Solving<'_, X, R> {
 impl<'s, X, R> Solving<'s, X, R> {
     pub(in crate::solve) fn new<W: Future<Output = (X, Result<R>)> + 's>(
         device: &Device,
-        work: impl FnOnce(Rc<Cell<(usize, Option<f64>)>>) -> W,
+        work: impl FnOnce(Rc<Cell<Option<HistoryPoint>>>) -> W,
     ) -> Self {
         let seen = Rc::default();
         Solving {
@@ -191,8 +194,13 @@ impl<'s, X, R> Solving<'s, X, R> {
 
     /// How far it is. *Cost*: nothing.
     pub fn progress(&self) -> SolveProgress {
-        let (iterations, residual) = self.seen.get();
-        SolveProgress { iterations, residual, done: matches!(self.stage, Stage::Ended(..)) }
+        let seen = self.seen.get();
+        SolveProgress {
+            iterations: seen.map_or(0, |point| point.iteration),
+            residual: seen.map(|point| point.residual),
+            kind: seen.map(|point| point.kind),
+            done: matches!(self.stage, Stage::Ended(..)),
+        }
     }
 
     /// Goes on to the end, and gives back `x`, and what has come of it. *Cost*: waits, unless it is [done](SolveProgress::done).

@@ -57,7 +57,7 @@ fn certified(label: &str, report: &LcpReport, a: &Csr, x: &[f64], b: &[f64], tol
     let close = |found: f64, told: f64| (found - told).abs() <= 1e-5 * told + 1e-15;
     assert!(close(natural, told.0) && close(scaled, told.1), "{label}: {natural:e} {scaled:e} for {told:?}");
     assert_eq!(report.readbacks_in_loop, 0, "{label}");
-    assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{label}: {report:?}");
+    assert!(report.history.windows(2).all(|w| w[0].iteration < w[1].iteration), "{label}: {report:?}");
 }
 
 fn gathered(device: &Device, a: &Csr) -> SparseMatrix {

@@ -26,9 +26,18 @@ fn looks_do_not_change_the_result() {
                         .with_relaxation(relaxation);
                     let (x, report) = solve(device, &lcp, MatrixFormat::Auto, params)
                         .unwrap_or_else(|e| panic!("{} {relaxation:?}: {e}", lcp.name));
-                    assert_eq!(report.history.first().map(|h| h.0), Some(0));
-                    assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{:?}", report.history);
-                    assert!(report.history.iter().all(|h| h.0 <= report.outcome.sweeps && h.1.is_finite()));
+                    assert_eq!(report.history.first().map(|h| h.iteration), Some(0));
+                    assert!(
+                        report.history.windows(2).all(|w| w[0].iteration < w[1].iteration),
+                        "{:?}",
+                        report.history
+                    );
+                    assert!(
+                        report
+                            .history
+                            .iter()
+                            .all(|h| h.iteration <= report.outcome.sweeps && h.residual.is_finite())
+                    );
                     (bits(&x), report.outcome, report.certifications)
                 };
                 let once = run(1);

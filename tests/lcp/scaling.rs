@@ -35,7 +35,7 @@ fn the_same_iterates() {
                     .with_stop(Stop::relative(1e-12));
                 let (x, report) =
                     solve(device, &base, MatrixFormat::Sparse(SparseFormat::Gather), params).unwrap();
-                if report.outcome.residual() >= report.history[0].1 {
+                if report.outcome.residual() >= report.history[0].residual {
                     continue; // what comes back is the start
                 }
                 compared += 1;

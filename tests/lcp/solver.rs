@@ -40,7 +40,7 @@ fn problems_of_many_kinds_converge() {
                     assert_eq!(report.outcome.reason, StopReason::Converged, "{label}: {report:?}");
                     assert_honest(&lcp, &x, &report.outcome, tol);
                     assert_eq!(report.readbacks_in_loop, 0, "{label}");
-                    assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{label}");
+                    assert!(report.history.windows(2).all(|w| w[0].iteration < w[1].iteration), "{label}");
                     assert!(report.outcome.sweeps <= 2000, "{label}: {} sweeps", report.outcome.sweeps);
                     // Momentum where A is symmetric, and nowhere else.
                     let expected = relaxation == Relaxation::Accelerated && lcp.symmetric();
@@ -255,7 +255,7 @@ fn every_sweep_is_within_its_bound() {
                 for k in 0..8 {
                     let (next, report) = iterate(k + 1);
                     let outcome = &report.outcome;
-                    if outcome.residual() >= report.history[0].1 {
+                    if outcome.residual() >= report.history[0].residual {
                         // Worse than the start, which is then what comes back.
                         break;
                     }
@@ -293,7 +293,7 @@ fn a_fixed_relaxation_is_the_papers_form() {
                 let mut y = Vector::zeros(device, lcp.n()).unwrap();
                 ProjectedJacobi::new(&a, 0.25).unwrap().run(&mut y, &b, sweeps).unwrap();
                 // Else the start was better, and is what comes back.
-                if report.outcome.residual() < report.history[0].1 {
+                if report.outcome.residual() < report.history[0].residual {
                     let label = format!("{} after {sweeps}", lcp.name);
                     let (x, y) = (x.read().unwrap(), y.read().unwrap());
                     let largest = y.iter().copied().fold(0.0, worst);

@@ -93,7 +93,7 @@ fn what_starts_wrong_gives_way() {
         let mut x = Vector::zeros(device, n).unwrap();
         let mut seen = 0;
         let auto = Auto::new(&operator, AutoParams::default()).unwrap();
-        let report = auto.solve_observed(&mut x, &b, |k, _| seen = seen.max(k)).unwrap();
+        let report = auto.solve_observed(&mut x, &b, |point| seen = seen.max(point.iteration)).unwrap();
         assert!(report.converged(), "{report}");
         assert!(report.tried.iter().any(|t| t.choice.method == MethodKind::Cg), "{report}");
         assert!(report.to_string().contains("not by cg with fsai2"), "{report}");

@@ -8,8 +8,8 @@ use crate::systems::{
 };
 use texla::host::{Csr, problems};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, Direction, GaussSeidel, Identity, Jacobi, Preconditioner, SolveReport, Stop,
-    StopReason,
+    BiCgStab, BiCgStabParams, Direction, GaussSeidel, HistoryPoint, Identity, Jacobi, Preconditioner,
+    SolveReport, Stop, StopReason,
 };
 use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
@@ -190,7 +190,7 @@ fn solutions_and_iterations_are_those_of_the_twin() {
                 assert!(residual <= 2e-5, "{label}: {residual:e}");
                 assert!((report.true_residual - residual).abs() <= 0.05 * residual, "{label}: {residual:e}");
                 assert_eq!(report.readbacks_in_loop, 0, "{label}");
-                assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{label}");
+                assert!(report.history.windows(2).all(|w| w[0].iteration < w[1].iteration), "{label}");
                 if right == Right::GaussSeidel {
                     continue;
                 }
@@ -361,7 +361,8 @@ fn residuals_are_those_of_a_twin_whose_factors_do_not_sink() {
                 let (_, report) = solve(device, system, MatrixFormat::Auto, right, asked).unwrap();
                 let twin = if ell == 2 { twin_of_two } else { twin };
                 let (wanted, _) = twin(&system.a, &system.b, jacobi, LEAST_COSINE, 1e-5, 8);
-                for (k, found) in report.history.iter().filter(|(k, _)| *k <= 4) {
+                let early = report.history.iter().filter(|point| point.iteration <= 4);
+                for HistoryPoint { iteration: k, residual: found, .. } in early {
                     let label = format!("{} {right:?} ({ell}), {k}", system.name);
                     assert!(
                         (found / wanted[*k] - 1.0).abs() <= 1e-3,

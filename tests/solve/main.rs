@@ -15,6 +15,7 @@ mod fixed;
 mod gauss_seidel;
 mod gmres;
 mod handles;
+mod history;
 mod least_squares;
 mod least_squares_pairs;
 mod minres;

@@ -6,7 +6,9 @@ use crate::common::pairs::{certified, is_exact, paired, wide};
 use crate::common::reference::dot;
 use crate::systems::{System, apply, bits, entries, norm, relative_error, relative_residual};
 use texla::host::{Csr, problems};
-use texla::solve::{Identity, Jacobi, Minres, MinresParams, Preconditioner, SolveReport, Stop, StopReason};
+use texla::solve::{
+    HistoryPoint, Identity, Jacobi, Minres, MinresParams, Preconditioner, SolveReport, Stop, StopReason,
+};
 use texla::{Device, DoubleVector, Error, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector};
 
 fn params(tol: f64) -> MinresParams {
@@ -100,7 +102,8 @@ fn residuals_are_those_of_the_twin() {
                 }
                 // Until vectors of Lanczos are no longer orthogonal to the first ones.
                 let history = twin(&system.a, &system.b, 12);
-                for (k, found) in report.history.iter().filter(|(k, _)| *k <= 12) {
+                let early = report.history.iter().filter(|point| point.iteration <= 12);
+                for HistoryPoint { iteration: k, residual: found, .. } in early {
                     let off = (found - history[*k]).abs();
                     assert!(
                         off <= 1e-2 * history[*k] + 1e-4,
@@ -108,7 +111,10 @@ fn residuals_are_those_of_the_twin() {
                         history[*k]
                     );
                 }
-                let falls = report.history.windows(2).all(|w| w[0].0 < w[1].0 && w[1].1 <= 1.001 * w[0].1);
+                let falls = report
+                    .history
+                    .windows(2)
+                    .all(|w| w[0].iteration < w[1].iteration && w[1].residual <= 1.001 * w[0].residual);
                 assert!(falls, "{label}");
             }
         }
@@ -145,7 +151,7 @@ fn what_leads_nowhere_ends() {
         assert_eq!((report.reason, report.iterations), (StopReason::Breakdown, n + 1), "{report:?}");
         honest("chain", &system.a, &system.b, &x, &report, 1e-5);
         let told = report.breakdown.unwrap();
-        let left = report.history.iter().find(|(k, _)| *k == n).unwrap().1.powi(2);
+        let left = report.history.iter().find(|point| point.iteration == n).unwrap().residual.powi(2);
         assert!(told.quantity.contains("n iterations before"), "{told}");
         // 1 - 0.03²
         assert!((told.value - left).abs() <= 1e-6 && (left - 0.9991).abs() <= 1e-5, "{told}: {left}");

@@ -5,8 +5,8 @@ use crate::systems::{self, Method, System, bits, params, relative_error, solve};
 use texla::host::problems;
 use texla::ops;
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Gmres, GmresParams, Identity, Minres,
-    MinresParams, Multigrid, MultigridParams, Preconditioner, SolveReport, Stop,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Gmres, GmresParams, HistoryPoint,
+    Identity, Minres, MinresParams, Multigrid, MultigridParams, Preconditioner, SolveReport, Stop,
 };
 use texla::{
     Grid, MatrixFormat, Result, Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix, Vector,
@@ -26,9 +26,18 @@ fn looks_do_not_change_the_result() {
                             .with_max_iters(max_iters);
                         let (x, report) = solve(device, &system, MatrixFormat::Auto, true, params).unwrap();
                         let first = report.history.first().copied();
-                        assert_eq!(first.map(|h| h.0), Some(0), "the history begins with the start");
-                        assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{:?}", report.history);
-                        assert!(report.history.iter().all(|h| h.0 <= report.iterations && h.1.is_finite()));
+                        assert_eq!(first.map(|h| h.iteration), Some(0), "the history begins with the start");
+                        assert!(
+                            report.history.windows(2).all(|w| w[0].iteration < w[1].iteration),
+                            "{:?}",
+                            report.history
+                        );
+                        assert!(
+                            report
+                                .history
+                                .iter()
+                                .all(|h| h.iteration <= report.iterations && h.residual.is_finite())
+                        );
                         (
                             bits(&x),
                             report.iterations,
@@ -168,8 +177,8 @@ fn residuals_of_the_history_are_of_their_iterations() {
             let whole = run(6);
             assert_eq!(whole.iterations, 6, "{method:?}: {whole:?}");
             let last = whole.history.last().unwrap();
-            assert_eq!(last.0, 6, "{method:?}: the history ends at the end: {:?}", whole.history);
-            for (k, residual) in &whole.history[1..] {
+            assert_eq!(last.iteration, 6, "{method:?}: the history ends at the end: {:?}", whole.history);
+            for HistoryPoint { iteration: k, residual, .. } in &whole.history[1..] {
                 let there = run(*k).true_residual;
                 let off = (residual - there).abs();
                 assert!(

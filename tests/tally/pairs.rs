@@ -6,9 +6,9 @@
 use texla::ops::LinOp;
 use texla::solve::{
     Auto, AutoParams, BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
-    Direction, GaussSeidel, Gmres, GmresParams, Identity, Jacobi, LcpParams, LcpSolver, Minres, MinresParams,
-    Preconditioner, Recurrence, Relaxation, Smoother, Stationary, StationaryParams, Stop, StopReason,
-    WeightedJacobi,
+    Direction, GaussSeidel, Gmres, GmresParams, HistoryPoint, Identity, Jacobi, LcpParams, LcpSolver, Minres,
+    MinresParams, Preconditioner, Recurrence, Relaxation, Smoother, Stationary, StationaryParams, Stop,
+    StopReason, WeightedJacobi,
 };
 use texla::{Device, DoubleVector, Error, Result};
 
@@ -147,8 +147,7 @@ fn solve(
     counts: &mut Counts,
 ) -> Result<Said> {
     // What has left the range is told where it began.
-    let unsorted =
-        |history: &[(usize, f64)]| history.windows(2).any(|w| w[0].0 >= w[1].0 && w[1].1.is_finite());
+    let unsorted = |history: &[HistoryPoint]| history.windows(2).any(|w| w[0].iteration >= w[1].iteration);
     if let Method::Lcp(relaxation) = method {
         let params = LcpParams::default().with_max_sweeps(most).with_stop(stop).with_relaxation(relaxation);
         let report = LcpSolver::new(a, params)?.solve(x, b)?;

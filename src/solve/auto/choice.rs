@@ -11,7 +11,7 @@ use crate::ops::LinOp;
 use crate::platform::Instant;
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::looks::Observer;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop};
 use crate::solve::krylov::{
     BiCgStabParams, CgParams, CglsParams, GmresParams, Krylov, KrylovMethod, MinresParams, Recurrence,
 };
@@ -312,7 +312,7 @@ impl Chosen<'_> {
     ///
     /// As there.
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
+        self.solve_observed(x, b, |_| {})
     }
 
     /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of iterations
@@ -325,7 +325,7 @@ impl Chosen<'_> {
         &self,
         x: &mut X,
         b: &B,
-        mut observe: impl FnMut(usize, f64),
+        mut observe: impl FnMut(HistoryPoint),
     ) -> Result<SolveReport> {
         front::run(self, x, b, &mut observe)
     }

@@ -22,7 +22,7 @@ use crate::ops::LinOp;
 use crate::solve::drive::check::check_count;
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::looks::Observer;
-use crate::solve::drive::report::{SolveReport, Stop, StopReason};
+use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop, StopReason};
 use crate::solve::drive::slices::{Stopwatch, counters};
 use crate::solve::krylov::Recurrence;
 use crate::solve::precondition::IluParams;
@@ -136,7 +136,7 @@ impl<A: LinOp> Auto<A> {
     /// Those of what is tried where it is the system that they are about, not the matrix: [`Error::ShapeMismatch`],
     /// [`Error::NonFinite`], [`Error::Inconsistent`]; where nothing could be set up, that of the last. `x` is then as it was.
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<AutoReport> {
-        self.solve_observed(x, b, |_, _| {})
+        self.solve_observed(x, b, |_| {})
     }
 
     /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of iterations
@@ -149,7 +149,7 @@ impl<A: LinOp> Auto<A> {
         &self,
         x: &mut X,
         b: &B,
-        mut observe: impl FnMut(usize, f64),
+        mut observe: impl FnMut(HistoryPoint),
     ) -> Result<AutoReport> {
         front::run(self, x, b, &mut observe)
     }
@@ -274,7 +274,7 @@ impl Plan {
         (a, chosen): (&dyn LinOp, &mut Chosen<'_>),
         (x, b): (&mut X, &B),
         (is_last, done): (bool, &mut usize),
-        observe: &mut dyn FnMut(usize, f64),
+        observe: &mut Observer<'_>,
     ) -> Result<SolveReport> {
         /// What a share of iterations has to leave of the residual at most.
         const LEADS_ON: f64 = 1.0 / 3.0;
@@ -286,9 +286,9 @@ impl Plan {
             let most = if is_last { left } else { share.min(left) };
             chosen.limited(most);
             let begin = *done;
-            let report = chosen.solving(x, b, &mut |k, residual| observe(begin + k, residual)).await?;
+            let report = chosen.solving(x, b, &mut |point| observe(point.after(begin))).await?;
             *done += report.iterations;
-            let first = report.history.first().map_or(f64::INFINITY, |(_, residual)| *residual);
+            let first = report.history.first().map_or(f64::INFINITY, |point| point.residual);
             let leads_on = report.true_residual <= LEADS_ON * first && report.iterations > 0;
             let ended = report.reason != StopReason::MaxIterations || *done >= max_iters;
             let joined = match before.take() {
@@ -307,6 +307,7 @@ impl Plan {
     fn of_the_system(&self, report: SolveReport) -> SolveReport {
         match (&self.spare, report.least_squares_residual) {
             (Some(_), Some(residual)) => SolveReport {
+                history: of_the_system(report.history, residual),
                 reason: match report.reason {
                     StopReason::Converged | StopReason::Uncertified
                         if residual > self.params.stop.relative =>
@@ -323,6 +324,14 @@ impl Plan {
             _ => report,
         }
     }
+}
+
+/// A history that ends with this residual, which is certified.
+fn of_the_system(mut history: Vec<HistoryPoint>, residual: f64) -> Vec<HistoryPoint> {
+    if let Some(last) = history.last_mut() {
+        last.residual = residual;
+    }
+    history
 }
 
 /// Iterations after which a choice has to have led on.

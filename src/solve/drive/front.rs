@@ -53,7 +53,7 @@ where
     let device = solver.device().clone();
     Solving::new(&device, move |seen| async move {
         let mut x = x;
-        let done = solver.solving(&mut *x, &*b, &mut |k, residual| seen.set((k, Some(residual)))).await;
+        let done = solver.solving(&mut *x, &*b, &mut |point| seen.set(Some(point))).await;
         (x, done)
     })
 }

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use super::report::{HistoryPoint, ResidualKind};
 use super::slices::{arrived, begin, counters};
 use crate::data::PendingRead;
 use crate::device::Device;
 use crate::error::Result;
 
-/// What is seen while a solve runs: iterations done and the relative residual.
-pub(in crate::solve) type Observer<'a> = dyn FnMut(usize, f64) + 'a;
+/// Is called with each point of the history of a solve, while that runs.
+pub(in crate::solve) type Observer<'a> = dyn FnMut(HistoryPoint) + 'a;
 
 /// Something to be iterated that freezes by itself, by a flag on the device.
 pub(in crate::solve) trait Iterated {
@@ -37,8 +38,8 @@ pub(in crate::solve) trait Iterated {
 /// What a look has found.
 pub(in crate::solve) struct Seen {
     pub iterations: usize,
-    /// Relative, after so many iterations: what is summed on the way to an iteration's end is of its beginning.
-    pub residual: (usize, f64),
+    /// After so many iterations: what is summed on the way to an iteration's end is of its beginning.
+    pub residual: HistoryPoint,
     pub frozen: bool,
 }
 
@@ -52,8 +53,10 @@ pub(in crate::solve) struct Cost {
 /// What all runs of a solve have come to together.
 #[derive(Default)]
 pub(in crate::solve) struct Work {
-    /// Relative residuals where they were looked at.
-    pub history: Vec<(usize, f64)>,
+    /// Relative residuals, certified or polled.
+    pub history: Vec<HistoryPoint>,
+    /// The last ones that were polled, and the start's: (iterations, residual).
+    polled: VecDeque<(usize, f64)>,
     pub async_checks: u64,
     pub readbacks: u64,
     /// Draws after the iterates had frozen.
@@ -64,6 +67,32 @@ pub(in crate::solve) struct Work {
 }
 
 impl Work {
+    /// A residual that a poll has found, unless that is of an iterate whose residual is known.
+    fn polled(&mut self, point: HistoryPoint, observe: &mut Observer<'_>) {
+        if self.polled.back().is_none_or(|(k, _)| *k < point.iteration) {
+            self.polled.push_back((point.iteration, point.residual));
+            self.polled.drain(..self.polled.len().saturating_sub(Course::OF_LATE));
+        }
+        if self.history.last().is_none_or(|last| last.iteration < point.iteration) {
+            self.history.push(point);
+            observe(point);
+        }
+    }
+
+    /// A residual recomputed after so many iterations, in place of what was polled of the same iterate.
+    pub fn certified(&mut self, iterations: usize, residual: f64, observe: &mut Observer<'_>) {
+        let last = self.history.pop_if(|last| last.iteration >= iterations);
+        let iteration = last.map_or(iterations, |last| last.iteration);
+        let point = HistoryPoint::new(iteration, residual, ResidualKind::Certified);
+        if self.history.is_empty() {
+            self.polled = VecDeque::from([(iteration, residual)]);
+        }
+        self.history.push(point);
+        if last != Some(point) {
+            observe(point);
+        }
+    }
+
     /// Of an iteration.
     pub fn cost(&self) -> Cost {
         self.second.unwrap_or(self.first)
@@ -119,12 +148,10 @@ impl Course {
 
     /// Iterations that it will take at least, if residuals go on as they have or not much faster.
     fn expected(&self, work: &Work) -> usize {
-        let (Some(aim), Some((_, residual))) = (self.aim, work.history.last()) else { return 0 };
-        let late = work.history.get(work.history.len().saturating_sub(Self::OF_LATE)..).unwrap_or_default();
-        let falls = late.windows(2).filter_map(|pair| match pair {
-            [(k, before), (l, after)] => Some((before / after).ln() / l.saturating_sub(*k) as f64),
-            _ => None,
-        });
+        let (Some(aim), Some((_, residual))) = (self.aim, work.polled.back()) else { return 0 };
+        let pairs = work.polled.iter().zip(work.polled.iter().skip(1));
+        let falls =
+            pairs.map(|((k, before), (l, after))| (before / after).ln() / l.saturating_sub(*k) as f64);
         let fall = falls.reduce(f64::max).unwrap_or(Self::FIRST_FALL).max(0.0);
         // Saturates: of no fall there is no end.
         ((residual / aim).ln() / (Self::FASTER * fall)).ceil().max(0.0) as usize
@@ -152,10 +179,7 @@ pub(in crate::solve) async fn run_until_frozen(
             let wait = done - seen + calls > unseen || done >= course.most;
             let Some(texels) = (if wait { Some(arrived(look).await?) } else { look.poll()? }) else { break };
             let found = iterated.seen(&texels);
-            if work.history.last().is_none_or(|(k, _)| *k < found.residual.0) {
-                work.history.push(found.residual);
-                observe(found.residual.0, found.residual.1);
-            }
+            work.polled(found.residual, observe);
             if found.frozen {
                 // In the call that made the last update, or in the next one.
                 let updates = found.iterations.saturating_sub(course.begin).div_ceil(iterated.steps().max(1));

@@ -30,7 +30,7 @@ use finite::Small;
 use iterate::Iterate;
 use looks::{Course, Iterated, Observer, Seen, Work, run_until_frozen};
 pub use null_space::project_out;
-pub use report::{Breakdown, SolveReport, Stop, StopReason};
+pub use report::{Breakdown, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason};
 use state::{Bounds, Flag, Report};
 use unknown::Iterand;
 use verdict::Kept;
@@ -43,7 +43,7 @@ pub(super) trait Method {
     const NAME: &'static str;
 
     /// How far the residual may grow in a run that was started afresh.
-    const GROWTH: f64 = f64::MAX;
+    const GROWTH: f64 = f64::INFINITY;
 
     /// Whether `b` has to be consistent with the null space.
     const CONSISTENT: bool = true;
@@ -95,6 +95,11 @@ pub(super) trait Method {
 
     /// Whether the residual that an iteration reports, unless it freezes, is that of before its update.
     fn tests_before_updating(&self) -> bool {
+        false
+    }
+
+    /// Whether that is an upper bound on it.
+    fn reports_bound(&self) -> bool {
         false
     }
 
@@ -173,7 +178,8 @@ impl<M: Method> Iterated for Looked<'_, '_, M> {
         let frozen = report.flag != Flag::Running;
         let before = usize::from(!frozen && self.method.tests_before_updating());
         let of = report.iterations.saturating_sub(before);
-        Seen { iterations: report.iterations, residual: (of, residual), frozen }
+        let kind = if self.method.reports_bound() { ResidualKind::Bound } else { ResidualKind::Recurrence };
+        Seen { iterations: report.iterations, residual: HistoryPoint::new(of, residual, kind), frozen }
     }
 
     fn dear(&self) -> bool {
@@ -217,13 +223,11 @@ impl<M: Method> Solve<'_, '_, M> {
         }
     }
 
-    async fn recompute(&mut self) -> Result<Event> {
+    async fn recompute(&mut self, observe: &mut Observer<'_>) -> Result<Event> {
         let Looked { method, at } = &mut self.looked;
         let (own, accuracy) = method.true_residual(at).await?;
         self.residual = own;
-        if self.work.history.is_empty() {
-            self.work.history.push((0, own));
-        }
+        self.work.certified(self.iterations, own, observe);
         Ok(Event::Residual(Measured { own, other: method.other_residual(), accuracy }))
     }
 
@@ -257,7 +261,7 @@ impl<M: Method> Executor for Solve<'_, '_, M> {
     async fn carry_out(&mut self, order: Order, observe: &mut Observer<'_>) -> Result<Event> {
         let Looked { method, at } = &mut self.looked;
         match order {
-            Order::Recompute => return self.recompute().await,
+            Order::Recompute => return self.recompute(observe).await,
             Order::Certify => return Ok(Event::Rounding(method.rounding(at, self.residual).await?)),
             Order::CertifyOther => return Ok(Event::Rounding(method.other_rounding(at).await?)),
             Order::Run(run) => return self.run(run, observe).await,
@@ -285,5 +289,5 @@ pub(super) async fn drive<M: Method>(
         Solve { looked, limits, work: Work::default(), copy: None, iterations: 0, residual: f64::INFINITY };
     let verdict = execute(Judge::new(solve.terms()), &mut solve, observe).await?;
     let each = solve.work.cost();
-    Ok(solve.work.report(verdict, each))
+    Ok(solve.work.report(verdict, each, observe))
 }

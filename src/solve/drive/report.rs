@@ -134,6 +134,52 @@ impl fmt::Display for Breakdown {
     }
 }
 
+/// How the residual of a [`HistoryPoint`] was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResidualKind {
+    /// By the method's own recurrence, which drifts away from the true residual; of sweeps, as a test in 32 bits sums it.
+    Recurrence,
+    /// An upper bound on the recurrence's residual: the listing of conjugate gradients tests what it predicts, together with all
+    /// that rounding may have taken from the prediction. One iteration shows no more than a fall to 2⁻⁸.
+    Bound,
+    /// Recomputed from `b - A x`, in double-float where the operator and the device can. Verdicts are based on these alone.
+    Certified,
+}
+
+impl fmt::Display for ResidualKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ResidualKind::Recurrence => "recurrence",
+            ResidualKind::Bound => "bound",
+            ResidualKind::Certified => "certified",
+        })
+    }
+}
+
+/// A relative residual of a solve under way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HistoryPoint {
+    /// Iterations, or sweeps, after which the iterate had this residual.
+    pub iteration: usize,
+    /// The relative residual.
+    pub residual: f64,
+    /// How it was found.
+    pub kind: ResidualKind,
+}
+
+impl HistoryPoint {
+    pub(crate) const fn new(iteration: usize, residual: f64, kind: ResidualKind) -> Self {
+        HistoryPoint { iteration, residual, kind }
+    }
+
+    /// The same, counted from the beginning of a solve of which this one continues.
+    pub(crate) const fn after(self, iterations: usize) -> Self {
+        HistoryPoint { iteration: self.iteration + iterations, ..self }
+    }
+}
+
 /// What a solve has come to, whatever that is: `x` is the best of the iterates whose true residual was computed, and so
 /// never worse than the start.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,8 +205,25 @@ pub struct SolveReport {
     /// Of least squares `‖b - A x‖ / ‖b‖`, where [`true_residual`](Self::true_residual) is `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`; a bound
     /// that either meets is met.
     pub least_squares_residual: Option<f64>,
-    /// Relative residuals of the recurrence where it was looked at: (iterations, residual of the iterate after so many).
-    pub history: Vec<(usize, f64)>,
+    /// Relative residuals, each of a later iteration than the one before: [certified](ResidualKind::Certified) at the start, at
+    /// each [replacement](Self::replacements) and at the end, by the recurrence where that was polled in between. The last
+    /// point is [`true_residual`](Self::true_residual).
+    ///
+    /// ```
+    /// use texla::solve::{CgParams, ConjugateGradient, ResidualKind};
+    /// use texla::{BandedMatrix, Vector, host::Triplets};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let a = BandedMatrix::from_triplets(dev, &Triplets::from_diagonal(&[2.0, 3.0]))?;
+    /// let b = Vector::from_slice(dev, &[2.0, 3.0])?;
+    /// let report = ConjugateGradient::new(&a, CgParams::default())?.solve(&mut Vector::zeros(dev, 2)?, &b)?;
+    /// let [first, .., last] = report.history[..] else { panic!("{report:?}") };
+    /// assert_eq!((first.iteration, first.residual, first.kind), (0, 1.0, ResidualKind::Certified));
+    /// assert_eq!((last.iteration, last.kind), (report.iterations, ResidualKind::Certified));
+    /// assert_eq!(last.residual, report.true_residual);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub history: Vec<HistoryPoint>,
     /// Times the recurrence's residual was replaced by the recomputed one. Each time, as at the start and at the end,
     /// the host waits for one number, outside the loop: the norm on which it decides how to go on.
     pub replacements: usize,

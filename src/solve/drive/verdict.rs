@@ -1,6 +1,6 @@
 //! Copies of iterates, and reports made of verdicts.
 
-use super::looks::{Cost, Work};
+use super::looks::{Cost, Observer, Work};
 use super::report::SolveReport;
 use super::slices::counters;
 use crate::data::Vector;
@@ -34,8 +34,10 @@ impl SolveReport {
 impl SolveReport {
     /// This and what came next, from the iterate that it left after so many iterations of both.
     pub(in crate::solve) fn followed_by(self, next: SolveReport, begin: usize) -> Self {
+        // Where one ends the other begins.
         let mut history = self.history;
-        history.extend(next.history.iter().skip(1).map(|(k, residual)| (begin + k, *residual)));
+        history.retain(|point| point.iteration < begin);
+        history.extend(next.history.iter().map(|point| point.after(begin)));
         SolveReport {
             iterations: self.iterations + next.iterations,
             double_iterations: self.double_iterations + next.double_iterations,
@@ -52,8 +54,14 @@ impl SolveReport {
 
 impl Work {
     /// The report of a solve that ends with this verdict, whose iterations cost so much each.
-    pub(in crate::solve) fn report(self, verdict: Verdict, each: Cost) -> SolveReport {
+    pub(in crate::solve) fn report(
+        mut self,
+        verdict: Verdict,
+        each: Cost,
+        observe: &mut Observer<'_>,
+    ) -> SolveReport {
         let Residuals { own, rounding, other } = verdict.residuals;
+        self.certified(verdict.iterations, own, observe);
         SolveReport {
             reason: verdict.reason,
             breakdown: verdict.breakdown,

@@ -58,9 +58,10 @@ impl Pace {
 
     /// Whether another run would gain too little.
     pub fn is_stuck(&self, flag: Flag, idle: bool, hardly: bool) -> bool {
+        let idle = idle && hardly;
         match self {
-            Pace::Recurrence(plan) => hardly && (idle || plan.last_aim_met(flag)),
-            Pace::Sweeps(misses) => misses.is_stuck(flag, hardly),
+            Pace::Recurrence(plan) => idle || hardly && plan.last_aim_met(flag),
+            Pace::Sweeps(misses) => idle || misses.is_stuck(flag, hardly),
         }
     }
 

@@ -8,6 +8,8 @@
 mod aims;
 mod rounding;
 mod terms;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 
@@ -148,9 +150,9 @@ impl Judge {
         (self.measured, self.accuracy) = (own, accuracy);
         self.least = self.least.min(own);
         self.seen = Residuals { own, rounding: None, other };
-        let far = if start { self.terms.far } else { f64::MAX };
-        let near = own <= far;
-        self.lost = !near || start && self.terms.zero_solves;
+        let may_be_far = start && !self.from_zero;
+        let near = own <= if may_be_far { self.terms.far } else { f64::MAX };
+        self.lost = !near || may_be_far && self.terms.zero_solves;
         if self.lost {
             self.flag = Flag::OutOfRange;
         } else if self.accuracy == Accuracy::DoubleFloat
@@ -204,7 +206,7 @@ impl Judge {
     fn start_over(&mut self) {
         self.pace = Pace::new(&self.terms.policy, self.widened.is_some());
         (self.flag, self.recurrence, self.idle) = (Flag::Running, None, false);
-        (self.breakdown, self.unless) = (None, None);
+        (self.breakdown, self.unless, self.attempt) = (None, None, 0);
     }
 
     /// All is known of the iterate: the end, pairs of floats, or another run.
@@ -240,7 +242,9 @@ impl Judge {
     }
 
     fn is_stuck(&self) -> bool {
-        self.pace.is_stuck(self.flag, self.idle, self.hardly())
+        // The bound is met, but for a rounding that nothing bounds: no run makes that smaller.
+        let unbounded = self.measured.is_finite() && !self.seen.own.is_finite();
+        unbounded || self.pace.is_stuck(self.flag, self.idle, self.hardly())
     }
 
     fn meaning_of_met(&self) -> StopReason {
@@ -299,12 +303,6 @@ impl Judge {
         }
     }
 
-    /// Whether the copy is no worse than the iterate.
-    fn best_is_better(&self) -> bool {
-        let residual = self.seen.own;
-        self.best.is_some_and(|best| residual.is_nan() || best.own <= residual)
-    }
-
     fn end(&mut self, reason: StopReason, met: bool) {
         let mut verdict = Verdict {
             reason,
@@ -317,7 +315,8 @@ impl Judge {
         if met {
             return self.orders.push_back(Order::End(verdict));
         }
-        let back = self.best.filter(|_| self.best_is_better());
+        let residual = self.seen.own;
+        let back = self.best.filter(|best| residual.is_nan() || best.own <= residual);
         if let Some(best) = back {
             verdict.residuals = best;
             self.orders.push_back(Order::TakeBack);
@@ -343,11 +342,11 @@ impl Judge {
 
     /// Another run, from the iterate as it is.
     fn go_on(&mut self) {
-        let Residuals { own: residual, .. } = self.seen;
+        let residual = self.seen.own;
         let (flag, recurrence, hardly) = (self.flag, self.recurrence, self.hardly());
         self.keep_if_best();
         let aim = self.pace.aim(Reached { flag, recurrence, residual, hardly }, self.terms.bound);
-        let (mut limit, mut growth) = (self.terms.max_iters, f64::MAX);
+        let (mut limit, mut growth) = (self.terms.max_iters, f64::INFINITY);
         if let Some(traits) = self.traits().copied() {
             self.replacements += usize::from(matches!(flag, Flag::Met | Flag::Exhausted));
             if let Some(spell) = traits.spell.filter(|_| self.widened.is_none()) {

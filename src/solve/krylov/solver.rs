@@ -10,7 +10,7 @@ use crate::ops::LinOp;
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::Observer;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop};
 use crate::solve::drive::{Limits, Method};
 use crate::solve::precondition::{Identity, Preconditioner};
 use crate::solve::solving::Solving;
@@ -232,7 +232,7 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
     ///   method's vectors;
     /// - what the method's page names.
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
+        self.solve_observed(x, b, |_| {})
     }
 
     /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of iterations
@@ -245,7 +245,7 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
         &self,
         x: &mut X,
         b: &B,
-        mut observe: impl FnMut(usize, f64),
+        mut observe: impl FnMut(HistoryPoint),
     ) -> Result<SolveReport> {
         front::run(self, x, b, &mut observe)
     }

@@ -283,7 +283,7 @@ impl LcpBatch {
     /// *Cost*: as [`LcpSolver`](super::LcpSolver) with the block-diagonal operator; the power iterations included.
     /// *Errors*: [`Error::Parameter`], [`Error::ShapeMismatch`], [`Error::NonFinite`] for an `x` that is not finite.
     pub fn solve(&self, x: &mut Vector, params: LcpParams) -> Result<LcpReport<Vec<LcpOutcome>>> {
-        now(self.solving(x, params, &mut |_, _| {}))
+        now(self.solving(x, params, &mut |_| {}))
     }
 
     /// The same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`]. `x` is borrowed (`&mut x`) or owned
@@ -311,7 +311,7 @@ impl LcpBatch {
         let batch = self.clone();
         Solving::new(self.matrix.device(), move |seen| async move {
             let mut x = x;
-            let tell = &mut |k, residual| seen.set((k, Some(residual)));
+            let tell = &mut |point| seen.set(Some(point));
             let done = batch.solving(&mut x, params, tell).await;
             (x, done)
         })
@@ -339,7 +339,7 @@ impl LcpBatch {
             let start = Iterand { high: projected, low: None };
             let mut run = Run::new(self.system(spectrum.as_ref()), start, params.relaxation)?;
             finite.check().await?;
-            let report = drive(&mut run, &params, observe).await?;
+            let report = drive(&mut run, &params, observe).await?.report;
             ops::copy(x, &run.x.high)?;
             Ok(report)
         })

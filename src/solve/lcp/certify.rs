@@ -49,21 +49,32 @@ struct Solve<'r, 'a> {
     w: Option<Vector>,
     work: Work,
     certifications: usize,
+    /// The larger residual of the worst problem as it was recomputed last.
+    worst: f64,
+}
+
+/// The end of a solve.
+pub(super) struct Done {
+    pub report: LcpReport<Vec<LcpOutcome>>,
+    /// The larger residual of the worst problem as it was recomputed last, whatever is returned.
+    pub last: f64,
 }
 
 /// Solves; the result is in `run.x`.
-pub(super) async fn drive(
-    run: &mut Run<'_>,
-    params: &LcpParams,
-    observe: &mut Observer<'_>,
-) -> Result<LcpReport<Vec<LcpOutcome>>> {
+pub(super) async fn drive(run: &mut Run<'_>, params: &LcpParams, observe: &mut Observer<'_>) -> Result<Done> {
     let all =
         run.problems().iter().map(|p| Problem::new(terms(params, run.is_double(), p.trivial))).collect();
-    let mut solve = Solve { run, all, copy: None, w: None, work: Work::default(), certifications: 0 };
+    let mut solve =
+        Solve { run, all, copy: None, w: None, work: Work::default(), certifications: 0, worst: 0.0 };
     while let Some(order) = solve.next() {
         solve.carry_out(order, params, observe).await?;
     }
-    solve.report().await
+    solve.report(observe).await
+}
+
+/// The larger residual of the worst problem.
+fn worst(residuals: &[Residual]) -> f64 {
+    residuals.iter().map(|r| r.larger()).fold(0.0, f64::max)
 }
 
 /// Sweeps of one problem, of which zero may be known to be a solution.
@@ -113,7 +124,7 @@ impl Solve<'_, '_> {
     ) -> Result<()> {
         let asked: Vec<bool> = self.all.iter().map(|p| rank(&p.order) == rank(&order)).collect();
         match order {
-            Order::Recompute => return self.recompute(&asked).await,
+            Order::Recompute => return self.recompute(&asked, observe).await,
             Order::Certify => return self.certify(&asked).await,
             Order::Run(_) => return self.sweep(params, observe).await,
             Order::Keep => {
@@ -147,18 +158,12 @@ impl Solve<'_, '_> {
         self.all.iter_mut().zip(asked).filter_map(|(p, asked)| asked.then_some(p)).for_each(change);
     }
 
-    async fn recompute(&mut self, asked: &[bool]) -> Result<()> {
+    async fn recompute(&mut self, asked: &[bool], observe: &mut Observer<'_>) -> Result<()> {
         let Found { residuals, accuracy, w } = self.run.certify().await?;
         self.certifications += 1;
         self.w = Some(w);
-        let lost = residuals.iter().any(|r| r.larger().is_infinite());
-        match self.work.history.last_mut() {
-            // Of the sweeps of the last look, which saw another residual: units of the sweeps' own may have room for what the
-            // caller's have not.
-            Some((sweeps, residual)) if lost && *sweeps >= self.run.done => *residual = f64::INFINITY,
-            Some(_) if lost => self.work.history.push((self.run.done, f64::INFINITY)),
-            _ => {}
-        }
+        self.worst = worst(&residuals);
+        self.work.certified(self.sweeps(), self.worst, observe);
         for ((problem, residual), asked) in self.all.iter_mut().zip(residuals).zip(asked) {
             if *asked {
                 (problem.residual, problem.surely) = (residual, residual);
@@ -180,15 +185,12 @@ impl Solve<'_, '_> {
         Ok(())
     }
 
-    /// The history begins with the iterate that sweeps begin with.
-    fn begin_history(&mut self) {
-        if self.work.history.is_empty() {
-            self.work.history.push((0, self.all.iter().map(|p| p.residual.larger()).fold(0.0, f64::max)));
-        }
+    /// Most sweeps of a problem.
+    fn sweeps(&self) -> usize {
+        self.all.iter().map(|p| p.sweeps).max().unwrap_or(0)
     }
 
     async fn sweep(&mut self, params: &LcpParams, observe: &mut Observer<'_>) -> Result<()> {
-        self.begin_history();
         let aims: Vec<Aim> = self
             .all
             .iter()
@@ -200,7 +202,7 @@ impl Solve<'_, '_> {
             })
             .collect();
         let Some(w) = self.w.take() else { return Err(nothing_measured()) };
-        self.run.done = self.all.iter().map(|p| p.sweeps).max().unwrap_or(0);
+        self.run.done = self.sweeps();
         self.run.restart(&aims, w)?;
         let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
         // Each problem has an aim of its own.
@@ -217,8 +219,9 @@ impl Solve<'_, '_> {
         Ok(())
     }
 
-    async fn report(mut self) -> Result<LcpReport<Vec<LcpOutcome>>> {
-        self.begin_history();
+    async fn report(mut self, observe: &mut Observer<'_>) -> Result<Done> {
+        let returned: Vec<Residual> = self.all.iter().map(|p| p.residual).collect();
+        self.work.certified(self.sweeps(), worst(&returned), observe);
         let (relaxations, spectrum) = (self.run.relaxations().await?, self.run.eigenvalues().await?);
         let outcome = self.all.iter().zip(relaxations).enumerate().map(|(i, (p, (omega, accelerated)))| {
             let Order::End(Verdict { reason, .. }) = p.order else { return Err(nothing_measured()) };
@@ -233,7 +236,7 @@ impl Solve<'_, '_> {
             })
         });
         let one = self.work.cost().draws;
-        Ok(LcpReport {
+        let report = LcpReport {
             outcome: outcome.collect::<Result<_>>()?,
             certifications: self.certifications,
             async_checks: self.work.async_checks,
@@ -242,7 +245,8 @@ impl Solve<'_, '_> {
             draws_per_sweep: one,
             draws_per_test: self.work.first.draws.saturating_sub(one),
             history: self.work.history,
-        })
+        };
+        Ok(Done { report, last: self.worst })
     }
 }
 

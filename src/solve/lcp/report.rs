@@ -3,7 +3,7 @@
 use super::fixed::check_omega;
 use crate::error::Result;
 use crate::solve::drive::check::check_count;
-use crate::solve::drive::report::{Stop, StopReason};
+use crate::solve::drive::report::{HistoryPoint, Stop, StopReason};
 
 /// How far a sweep goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,8 +93,10 @@ impl LcpOutcome {
 pub struct LcpReport<O = LcpOutcome> {
     /// What has become of the problem, or of each in turn.
     pub outcome: O,
-    /// The larger residual in 32 bits where it was looked at, of the worst problem: (sweeps, residual).
-    pub history: Vec<(usize, f64)>,
+    /// The larger residual of the worst problem, each of a later sweep than the one before:
+    /// [certified](crate::solve::ResidualKind::Certified) at the start, after each run and at the end, in 32 bits where that was
+    /// polled in between. The last point is that of what is returned.
+    pub history: Vec<HistoryPoint>,
     /// Times the residual was recomputed in double-float, the start's included. Each time the host waits, outside the
     /// loop.
     pub certifications: usize,

@@ -13,6 +13,7 @@ use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine};
 use crate::solve::drive::looks::{Iterated, Seen};
+use crate::solve::drive::report::{HistoryPoint, ResidualKind};
 use crate::solve::drive::scales::times_power;
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::unknown::Iterand;
@@ -304,9 +305,10 @@ impl Iterated for Run<'_> {
         let reports = Self::reports(values);
         let iterations = self.done + reports.iter().map(|r| r.iterations).max().unwrap_or(0);
         let relative = reports.iter().zip(self.problems()).map(|(r, p)| measured(r.rr, p.norm));
+        let residual = relative.fold(0.0, f64::max);
         Seen {
             iterations,
-            residual: (iterations, relative.fold(0.0, f64::max)),
+            residual: HistoryPoint::new(iterations, residual, ResidualKind::Recurrence),
             frozen: reports.iter().all(|r| r.flag != Flag::Running),
         }
     }

@@ -3,10 +3,10 @@
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-use super::certify::drive;
+use super::certify::{Done, drive};
 use super::diagonal::positive_diagonal;
 use super::partition::Partition;
-use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
+use super::report::{LcpParams, LcpReport, Relaxation};
 use super::run::{Run, corrected};
 use super::spectrum::estimate;
 use super::system::{Problem, System};
@@ -15,6 +15,7 @@ use crate::data::{Unknowns, Vector, exponent, times_power_of_two};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
 use crate::ops::{self, LinOp};
+use crate::solve::drive::report::HistoryPoint;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::looks::Observer;
@@ -112,7 +113,7 @@ impl<A: LinOp> LcpSolver<A> {
     ///   [`accumulate`](crate::solve::LinOp::accumulate) or the device no exact two-sum, and for a `b` of pairs with an `x` of 32
     ///   bits.
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<LcpReport> {
-        self.solve_observed(x, b, |_, _| {})
+        self.solve_observed(x, b, |_| {})
     }
 
     /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of sweeps
@@ -125,7 +126,7 @@ impl<A: LinOp> LcpSolver<A> {
         &self,
         x: &mut X,
         b: &B,
-        mut observe: impl FnMut(usize, f64),
+        mut observe: impl FnMut(HistoryPoint),
     ) -> Result<LcpReport> {
         front::run(self, x, b, &mut observe)
     }
@@ -242,26 +243,26 @@ impl Ready {
                 unit,
             };
             let mut run = Run::new(system, projected, self.params.relaxation)?;
-            let report = drive(&mut run, &self.params, observe).await?;
+            let done = drive(&mut run, &self.params, observe).await?;
             // Into the caller's texture, which the application may hold.
             let (high, low) = x.parts_mut();
             times_power(high, unit, &run.x.high)?;
             if let (Some(to), Some(from)) = (low, &run.x.low) {
                 times_power(to, unit, from)?;
             }
-            single(report)
+            single(done)
         })
         .await
     }
 }
 
 /// The report of the only problem; what has diverged is an error.
-fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
+fn single(Done { report, last }: Done) -> Result<LcpReport> {
     let Some(outcome) = report.outcome.into_iter().next() else {
         return Err(Error::Internal { place: OP, detail: "a report of no problem" });
     };
     if outcome.reason == StopReason::Diverged {
-        let (iteration, value) = (outcome.sweeps, report.history.last().map_or(f64::NAN, |h| h.1));
+        let (iteration, value) = (outcome.sweeps, last);
         return Err(Error::Breakdown {
             solver: "projected Jacobi",
             iteration,

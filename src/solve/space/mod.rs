@@ -89,6 +89,12 @@ pub(in crate::solve) trait Ends {
         true
     }
 
+    /// Whether what an iteration reports is a bound on the residual, with a preconditioner that takes passes of its own or not.
+    fn reports_bound(&self, dear: bool) -> bool {
+        let _ = dear;
+        false
+    }
+
     /// How often in a row a start has failed: the next run takes another one, if there are several.
     fn attempt(&mut self, failed: usize) {
         let _ = failed;

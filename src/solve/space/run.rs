@@ -91,6 +91,10 @@ impl<R: Recipe + Ends> Method for Running<'_, R> {
         self.recipe.tests_before()
     }
 
+    fn reports_bound(&self) -> bool {
+        self.recipe.reports_bound(self.m.is_dear())
+    }
+
     fn is_wide(&self) -> bool {
         self.store.is_wide()
     }

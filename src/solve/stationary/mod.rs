@@ -30,7 +30,7 @@ use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
-use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::report::{HistoryPoint, ResidualKind, SolveReport, Stop};
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::unknown::Iterand;
@@ -140,7 +140,7 @@ impl<A: LinOp, S: Smoother> Stationary<A, S> {
     /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](crate::solve::LinOp::accumulate), where the
     /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was.
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
+        self.solve_observed(x, b, |_| {})
     }
 
     /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of sweeps
@@ -153,7 +153,7 @@ impl<A: LinOp, S: Smoother> Stationary<A, S> {
         &self,
         x: &mut X,
         b: &B,
-        mut observe: impl FnMut(usize, f64),
+        mut observe: impl FnMut(HistoryPoint),
     ) -> Result<SolveReport> {
         front::run(self, x, b, &mut observe)
     }
@@ -400,16 +400,14 @@ impl<'r, 'a> Solve<'r, 'a> {
             policy: Policy::Sweeps(Sweeps { pairs, at_once, forgives: false }),
         };
         let verdict = execute(Judge::new(terms), &mut self, observe).await?;
-        Ok(self.work.report(verdict, self.run.sweep))
+        Ok(self.work.report(verdict, self.run.sweep, observe))
     }
 
-    async fn recompute(&mut self) -> Result<Event> {
+    async fn recompute(&mut self, observe: &mut Observer<'_>) -> Result<Event> {
         let at = &mut *self.run.at;
         let (norm, accuracy) = at.recomputed().await?;
         self.residual = norm / at.unit();
-        if self.work.history.is_empty() {
-            self.work.history.push((0, self.residual));
-        }
+        self.work.certified(self.sweeps, self.residual, observe);
         Ok(Event::Residual(Measured { own: self.residual, other: None, accuracy }))
     }
 
@@ -431,7 +429,7 @@ impl Executor for Solve<'_, '_> {
     async fn carry_out(&mut self, order: Order, observe: &mut Observer<'_>) -> Result<Event> {
         let at = &mut *self.run.at;
         match order {
-            Order::Recompute => return self.recompute().await,
+            Order::Recompute => return self.recompute(observe).await,
             Order::Certify => return Ok(Event::Rounding(at.rounding(self.residual).await?)),
             Order::Run(run) => return self.run(run.aim, observe).await,
             Order::Keep => self.copy = Some(at.x.copied()?),
@@ -474,7 +472,8 @@ impl Iterated for Run<'_, '_> {
         let report = Report::from_texel(texels);
         let residual = f64::from(report.rr).sqrt() / (self.norm_b() * f64::from(self.factors[0]));
         let iterations = report.iterations;
-        Seen { iterations, residual: (iterations, residual), frozen: report.flag != Flag::Running }
+        let residual = HistoryPoint::new(iterations, residual, ResidualKind::Recurrence);
+        Seen { iterations, residual, frozen: report.flag != Flag::Running }
     }
 
     fn steps(&self) -> usize {

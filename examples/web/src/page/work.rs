@@ -44,6 +44,7 @@ impl Solve {
         Ok(object([
             ("iterations", (progress.iterations as f64).into()),
             ("residual", progress.residual.into()),
+            ("kind", progress.kind.map(|kind| kind.to_string()).into()),
             ("done", progress.done.into()),
         ]))
     }

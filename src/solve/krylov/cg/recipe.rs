@@ -156,4 +156,9 @@ impl Recipe for Cg {
     }
 }
 
-impl Ends for Cg {}
+impl Ends for Cg {
+    /// Of a listing that predicts.
+    fn reports_bound(&self, dear: bool) -> bool {
+        dear && matches!(self, Cg::Listing(_))
+    }
+}
