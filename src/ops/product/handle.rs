@@ -47,11 +47,6 @@ use crate::shape::Shape;
 /// assert!(report.converged());
 /// # Ok::<(), texla::Error>(())
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither an operator, preconditioner or smoother as required here, nor a handle to one",
-    label = "implements neither the required trait nor `Handle`",
-    note = "implement `LinOp`, `Preconditioner`, `Smoother` or `Sweepable` for `{Self}`, or pass `&`, `Rc` or `Box` of a type that has it"
-)]
 pub trait Handle: Deref {}
 
 impl<T: ?Sized> Handle for &T {}

@@ -14,6 +14,9 @@ use crate::shape::Shape;
 /// Only [`device`](Self::device), [`shape`](Self::shape) and [`apply`](Self::apply) are required. An operator that
 /// does not provide [`accurate`](Self::accurate) can be solved with, but the report then says
 /// [`StopReason::Uncertified`](crate::solve::StopReason::Uncertified) in place of converged.
+#[diagnostic::on_unimplemented(
+    note = "a type implements `LinOp` itself, or is a handle (`&`, `Rc`, `Box`) to one that does"
+)]
 pub trait LinOp {
     /// Where the operator lives.
     fn device(&self) -> &Device;

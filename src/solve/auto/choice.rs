@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::data::Unknowns;
-use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::platform::Instant;
@@ -315,12 +314,8 @@ impl Chosen<'_> {
         self.solve_observed(x, b, |_| {})
     }
 
-    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of iterations
-    /// and the relative residual by the solver's own count.
-    ///
-    /// # Errors
-    ///
-    /// As [`solve`](Self::solve).
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of
+    /// iterations and the relative residual.
     pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
         x: &mut X,
@@ -330,21 +325,15 @@ impl Chosen<'_> {
         front::run(self, x, b, &mut observe)
     }
 
-    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
-    ///
-    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
-    /// cloned, which copies handles.
-    ///
-    /// # Cost
-    ///
-    /// Nothing is drawn, nor refused, before the first slice.
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see
+    /// [`Krylov::begin`](crate::solve::Krylov::begin).
     pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, SolveReport>
     where
         Self: 's,
         X: DerefMut<Target: Unknowns + Sized> + 's,
         B: Deref<Target: Unknowns + Sized> + 's,
     {
-        front::begin(self.clone(), x, b)
+        front::begin(self.a.device(), self.clone(), x, b)
     }
 
     /// The same with other limits, for a part of a longer solve.
@@ -355,10 +344,6 @@ impl Chosen<'_> {
 
 impl Solver for Chosen<'_> {
     type Report = SolveReport;
-
-    fn device(&self) -> &Device {
-        self.a.device()
-    }
 
     async fn solving<X: Unknowns, B: Unknowns>(
         &self,

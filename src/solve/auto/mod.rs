@@ -16,7 +16,6 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use crate::data::Unknowns;
-use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::solve::drive::check::check_count;
@@ -139,12 +138,8 @@ impl<A: LinOp> Auto<A> {
         self.solve_observed(x, b, |_| {})
     }
 
-    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of iterations
-    /// and the relative residual by the solver's own count.
-    ///
-    /// # Errors
-    ///
-    /// As [`solve`](Self::solve).
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of
+    /// iterations and the relative residual.
     pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
         x: &mut X,
@@ -154,30 +149,20 @@ impl<A: LinOp> Auto<A> {
         front::run(self, x, b, &mut observe)
     }
 
-    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
-    ///
-    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
-    /// cloned: with an operator by reference or `Rc` that copies handles.
-    ///
-    /// # Cost
-    ///
-    /// Nothing is drawn, nor refused, before the first slice.
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see
+    /// [`Krylov::begin`](crate::solve::Krylov::begin).
     pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, AutoReport>
     where
         Self: Clone + 's,
         X: DerefMut<Target: Unknowns + Sized> + 's,
         B: Deref<Target: Unknowns + Sized> + 's,
     {
-        front::begin(self.clone(), x, b)
+        front::begin(self.a.device(), self.clone(), x, b)
     }
 }
 
 impl<A: LinOp> Solver for Auto<A> {
     type Report = AutoReport;
-
-    fn device(&self) -> &Device {
-        self.a.device()
-    }
 
     async fn solving<X: Unknowns, B: Unknowns>(
         &self,

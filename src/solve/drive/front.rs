@@ -22,8 +22,6 @@ pub(in crate::solve) trait Solver {
     /// The outcome of a solve.
     type Report;
 
-    fn device(&self) -> &Device;
-
     /// Solves from the start in `x`, telling `observe` at every poll how many iterations are done, and their residual.
     async fn solving<X: Unknowns, B: Unknowns>(
         &self,
@@ -44,14 +42,18 @@ pub(in crate::solve) fn run<S: Solver>(
 }
 
 /// The same solve, to be advanced by the caller.
-pub(in crate::solve) fn begin<'s, S, X, B>(solver: S, x: X, b: B) -> Solving<'s, X, S::Report>
+pub(in crate::solve) fn begin<'s, S, X, B>(
+    device: &Device,
+    solver: S,
+    x: X,
+    b: B,
+) -> Solving<'s, X, S::Report>
 where
     S: Solver + 's,
     X: DerefMut<Target: Unknowns + Sized> + 's,
     B: Deref<Target: Unknowns + Sized> + 's,
 {
-    let device = solver.device().clone();
-    Solving::new(&device, move |seen| async move {
+    Solving::new(device, move |seen| async move {
         let mut x = x;
         let done = solver.solving(&mut *x, &*b, &mut |point| seen.set(Some(point))).await;
         (x, done)

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use crate::data::Unknowns;
-use crate::device::Device;
 use crate::error::Result;
 use crate::ops::LinOp;
 use crate::solve::drive::front::{self, Solver};
@@ -90,9 +89,10 @@ use crate::solve::solving::Solving;
 ///
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
-/// let a = Rc::new(BandedMatrix::poisson_2d(dev, 40, 40)?);
+/// let a: Rc<dyn LinOp> = Rc::new(BandedMatrix::poisson_2d(dev, 40, 40)?);
 /// // A preconditioner that multiplies by the matrix shares it.
-/// let m = Rc::new(AggregationMultigrid::new(a.clone(), AggregationParams::default())?);
+/// let m = AggregationMultigrid::new(a.clone(), AggregationParams::default())?;
+/// let m: Rc<dyn Preconditioner> = Rc::new(m);
 /// let any = Any(Gmres::preconditioned(a, m, GmresParams::default())?);
 /// let report = any.0.solve(&mut Vector::zeros(dev, 1600)?, &Vector::filled(dev, 1600, 1.0)?)?;
 /// assert!(report.converged() && report.iterations < 12, "{report}");
@@ -264,7 +264,7 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
         X: DerefMut<Target: Unknowns + Sized> + 's,
         B: Deref<Target: Unknowns + Sized> + 's,
     {
-        front::begin(self.clone(), x, b)
+        front::begin(self.a.device(), self.clone(), x, b)
     }
 
     pub(super) fn parts(&self) -> Parts<'_, M> {
@@ -274,10 +274,6 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
 
 impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Solver for Krylov<M, A, P> {
     type Report = SolveReport;
-
-    fn device(&self) -> &Device {
-        self.a.device()
-    }
 
     async fn solving<X: Unknowns, B: Unknowns>(
         &self,

@@ -42,7 +42,8 @@ pub struct ProjectedJacobi<A> {
 shown!([A: LinOp] ProjectedJacobi<A>, |s| "ProjectedJacobi({})", s.a.shape());
 
 impl<A: LinOp> ProjectedJacobi<A> {
-    /// With the relaxation `omega`, for an operator that is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
+    /// With the relaxation `omega`, for an operator that is borrowed, shared or owned: see
+    /// [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Parameter`] unless `omega` is positive and finite; [`Error::Matrix`] when
     /// `a` is not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the

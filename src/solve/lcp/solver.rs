@@ -12,7 +12,6 @@ use super::spectrum::estimate;
 use super::system::{Problem, System};
 use super::table::Table;
 use crate::data::{Unknowns, Vector, exponent, times_power_of_two};
-use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
 use crate::ops::{self, LinOp};
 use crate::solve::drive::report::HistoryPoint;
@@ -79,7 +78,8 @@ struct Ready {
 }
 
 impl<A: LinOp> LcpSolver<A> {
-    /// Makes ready for `a`, borrowed, shared or owned ([`Krylov`](crate::solve::Krylov#ownership)): uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
+    /// Uploads the diagonal of `a` and estimates `λ_max(D⁻¹ A)`, for any number of solves. The operator is
+    /// borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: 16 products, each with a reduction and two draws, unless the relaxation is fixed; no readback. *Errors*: [`Error::Matrix`] when `a` is
     /// not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the operator
@@ -116,12 +116,8 @@ impl<A: LinOp> LcpSolver<A> {
         self.solve_observed(x, b, |_| {})
     }
 
-    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of sweeps
-    /// and the relative residual by the solver's own count.
-    ///
-    /// # Errors
-    ///
-    /// As [`solve`](Self::solve).
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of
+    /// sweeps and the relative residual.
     pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
         x: &mut X,
@@ -131,30 +127,20 @@ impl<A: LinOp> LcpSolver<A> {
         front::run(self, x, b, &mut observe)
     }
 
-    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
-    ///
-    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
-    /// cloned: with an operator by reference or `Rc` that copies handles.
-    ///
-    /// # Cost
-    ///
-    /// Nothing is drawn, nor refused, before the first slice.
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see
+    /// [`Krylov::begin`](crate::solve::Krylov::begin).
     pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, LcpReport>
     where
         Self: Clone + 's,
         X: DerefMut<Target: Unknowns + Sized> + 's,
         B: Deref<Target: Unknowns + Sized> + 's,
     {
-        front::begin(self.clone(), x, b)
+        front::begin(self.a.device(), self.clone(), x, b)
     }
 }
 
 impl<A: LinOp> Solver for LcpSolver<A> {
     type Report = LcpReport;
-
-    fn device(&self) -> &Device {
-        self.a.device()
-    }
 
     async fn solving<X: Unknowns, B: Unknowns>(
         &self,

@@ -124,7 +124,8 @@ impl Lazy {
 }
 
 impl<A: LinOp> AggregationMultigrid<A> {
-    /// Sets up all levels of an operator that is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
+    /// Sets up all levels of an operator that is borrowed, shared or owned: see
+    /// [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: on the host, proportional to the entries of all levels, and the inverse of the coarsest; uploads of
     /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or

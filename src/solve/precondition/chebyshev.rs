@@ -78,7 +78,8 @@ struct Polynomial {
 shown!([A: LinOp] Chebyshev<A>, |m| "Chebyshev({}, degree {})", m.a.shape(), m.polynomial.steps.len());
 
 impl<A: LinOp> Chebyshev<A> {
-    /// For a symmetric positive definite operator, borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
+    /// For a symmetric positive definite operator, borrowed, shared or owned: see
+    /// [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: 1 upload, 12 products, 2 numbers waited for. *Errors*: [`Error::Parameter`]; [`Error::Matrix`] naming the first row
     /// whose diagonal is not positive; [`Error::Unsupported`] when the operator does not know its diagonal.

@@ -18,6 +18,9 @@ use crate::host::Csr;
 use crate::ops::{self, Handle, LinOp, keeping};
 
 /// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients, least squares and MINRES.
+#[diagnostic::on_unimplemented(
+    note = "a type implements `Preconditioner` itself, or is a handle (`&`, `Rc`, `Box`) to one that does"
+)]
 pub trait Preconditioner {
     /// `z = M r`.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()>;

@@ -109,7 +109,8 @@ const OP: &str = "Stationary";
 const AT_ONCE: f64 = 1e-15;
 
 impl<A: LinOp, S: Smoother> Stationary<A, S> {
-    /// A solver, for an operator and a smoother that are borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
+    /// A solver, for an operator and a smoother that are borrowed, shared or owned: see
+    /// [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
     pub fn new(a: A, smoother: S, params: StationaryParams) -> Result<Self> {
@@ -143,12 +144,8 @@ impl<A: LinOp, S: Smoother> Stationary<A, S> {
         self.solve_observed(x, b, |_| {})
     }
 
-    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of sweeps
-    /// and the relative residual by the solver's own count.
-    ///
-    /// # Errors
-    ///
-    /// As [`solve`](Self::solve).
+    /// Solves as [`solve`](Self::solve) does, and calls `observe` at every poll with the number of
+    /// sweeps and the relative residual.
     pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
         x: &mut X,
@@ -158,30 +155,20 @@ impl<A: LinOp, S: Smoother> Stationary<A, S> {
         front::run(self, x, b, &mut observe)
     }
 
-    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`].
-    ///
-    /// `x` and `b` are borrowed (`&mut x`, `&b`) or owned (boxed, and `b` in an `Rc` too). The solver is
-    /// cloned: with an operator and a smoother by reference or `Rc` that copies handles.
-    ///
-    /// # Cost
-    ///
-    /// Nothing is drawn, nor refused, before the first slice.
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see
+    /// [`Krylov::begin`](crate::solve::Krylov::begin).
     pub fn begin<'s, X, B>(&self, x: X, b: B) -> Solving<'s, X, SolveReport>
     where
         Self: Clone + 's,
         X: DerefMut<Target: Unknowns + Sized> + 's,
         B: Deref<Target: Unknowns + Sized> + 's,
     {
-        front::begin(self.clone(), x, b)
+        front::begin(self.a.device(), self.clone(), x, b)
     }
 }
 
 impl<A: LinOp, S: Smoother> Solver for Stationary<A, S> {
     type Report = SolveReport;
-
-    fn device(&self) -> &Device {
-        self.a.device()
-    }
 
     async fn solving<X: Unknowns, B: Unknowns>(
         &self,

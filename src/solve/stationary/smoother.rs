@@ -20,6 +20,9 @@ use crate::solve::precondition::Preconditioner;
 ///
 /// What [`Stationary`](crate::solve::Stationary) builds on: a sweep is linear, `x` and `b` multiplied by a power of two come
 /// out multiplied by it; the same arguments give the same bits; nothing is read back.
+#[diagnostic::on_unimplemented(
+    note = "a type implements `Smoother` itself, or is a handle (`&`, `Rc`, `Box`) to one that does"
+)]
 pub trait Smoother {
     /// Improves `x` for `A x = b` by so many sweeps.
     ///
@@ -80,7 +83,8 @@ pub(crate) struct JacobiWeights {
 shown!([A: LinOp] WeightedJacobi<A>, |s| "WeightedJacobi({})", s.a.shape());
 
 impl<A: LinOp> WeightedJacobi<A> {
-    /// Makes ready for `a`, which is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
+    /// Makes ready for `a`, which is borrowed, shared or owned: see
+    /// [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] when `a` is not square, or naming the first row whose diagonal is
     /// zero; [`Error::Unsupported`] when the operator does not know its diagonal; [`Error::Parameter`] for an ω that

@@ -102,7 +102,8 @@ impl Default for CgParams {
 /// Conjugate gradients for symmetric positive definite systems, entirely in textures \[Krueger05\] 44.3.5.
 ///
 /// *Cost* of an iteration with a banded matrix and the merged schedule: one pass for the product, one for each stage
-/// of the reduction, one for the updates; no readback. See [`SolveReport::draws_per_iteration`](crate::solve::SolveReport::draws_per_iteration).
+/// of the reduction, one for the updates; no readback. See
+/// [`SolveReport::draws_per_iteration`](crate::solve::SolveReport::draws_per_iteration).
 ///
 /// # Errors
 ///

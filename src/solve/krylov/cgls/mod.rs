@@ -52,9 +52,10 @@ impl Default for CglsParams {
 /// Least squares `min ‖b - A x‖` for a matrix of any shape, by conjugate gradients on `AᵀA` without forming it.
 ///
 /// Iterations end when either residual meets the bound, as those of LSQR do (C. Paige, M. Saunders, *LSQR*, ACM Trans. Math.
-/// Softw. 8, 1982): that of the normal equations ([`SolveReport::true_residual`](crate::solve::SolveReport::true_residual)), or of a consistent system its own
-/// ([`SolveReport::least_squares_residual`](crate::solve::SolveReport::least_squares_residual)). Both are in the report: where `A` is ill-conditioned, the first may be small
-/// long before the second.
+/// Softw. 8, 1982): that of the normal equations
+/// ([`true_residual`](crate::solve::SolveReport::true_residual)), or of a consistent system its own
+/// ([`least_squares_residual`](crate::solve::SolveReport::least_squares_residual)). Both are in the report:
+/// where `A` is ill-conditioned, the first may be small long before the second.
 ///
 /// Unknowns that are [pairs](crate::DoubleVector) go on to residuals of 1e-12 and less, whether the system is consistent or
 /// not: both residuals are then recomputed in some 70 bits, by exact products with `A` and with `Aᵀ`

@@ -105,8 +105,8 @@ struct Triangle {
 const OP: &str = "GaussSeidel";
 
 impl<A: Sweepable> GaussSeidel<A> {
-    /// Makes ready for `a`, borrowed, shared or owned ([`Krylov`](crate::solve::Krylov#ownership)): colours it and writes the masks. `omega` is 1 for
-    /// Gauss-Seidel, and lies between 0 and 2.
+    /// Colours the texels of `a` and writes the masks. `omega` is 1 for Gauss-Seidel, and lies between 0
+    /// and 2. The operator is borrowed, shared or owned: see [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: on the host, a pass over the entries (and over those of `Aᵀ`, unless `a` is symmetric); 2 to 6 uploads,
     /// and an upload and a draw for each colour. *Errors*: [`Error::Matrix`] when `a` is not square, naming the first
@@ -179,10 +179,9 @@ impl Sweeps {
 
     /// Adds a colour's step to `x`, from its residual.
     fn step(&self, x: &mut Vector, r: &Vector, mask: &Mask, forward: bool) -> Result<()> {
-        let device = x.device().clone();
         let triangle = if forward { &self.forward } else { &self.backward };
         let [near, far] = [&triangle.near, &triangle.far].map(Option::as_ref);
-        Draw::new(&device, glsl!("solve/substitute.frag"))
+        Draw::new(self.weights.device(), glsl!("solve/substitute.frag"))
             .define("NEAR", near.is_some())
             .define("FAR", far.is_some())
             .define("FORWARD", forward)

@@ -9,6 +9,9 @@ use crate::ops::{self, Handle, LinOp};
 
 /// An operator whose unknowns can be visited in an order: its entries are known on the host, and residuals can be had in
 /// some texels alone.
+#[diagnostic::on_unimplemented(
+    note = "a type implements `Sweepable` itself, or is a handle (`&`, `Rc`, `Box`) to one that does"
+)]
 pub trait Sweepable: LinOp {
     /// The entries.
     fn rows(&self) -> &Csr;
