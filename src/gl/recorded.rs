@@ -4,6 +4,7 @@
 //! readbacks, copies, queries) makes the trace unusable by name, so that nothing is left out in silence.
 
 use std::cell::RefCell;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -218,9 +219,9 @@ pub(super) struct Trace {
 
 impl Trace {
     fn hold(&mut self, texture: &Texture) {
-        if !self.held.contains_key(&texture.raw()) {
+        if let Entry::Vacant(place) = self.held.entry(texture.raw()) {
             texture.hold();
-            self.held.insert(texture.raw(), texture.clone());
+            place.insert(texture.clone());
         }
     }
 

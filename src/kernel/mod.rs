@@ -45,6 +45,6 @@ pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
 #[cfg(test)]
 pub(crate) use recording::{Captured, Recording, SlotId};
-pub(crate) use replays::Replays;
+pub(crate) use replays::{Replays, Turns};
 pub(crate) use spec::{KernelSpec, StageSpec};
 pub(crate) use user::compile_now;

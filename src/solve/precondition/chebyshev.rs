@@ -5,7 +5,7 @@ use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::host::{Csr, number};
-use crate::kernel::{Draw, Operand};
+use crate::kernel::{Draw, Operand, Replays};
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::check_vectors;
 use crate::solve::held::HeldLinOp;
@@ -69,6 +69,7 @@ pub struct Chebyshev<'a> {
     /// `(ρ'ρ, 2 ρ' / δ)` of each step; of the first `(0, 1 / θ)`.
     steps: Vec<[f32; 2]>,
     largest: f64,
+    replays: Replays<()>,
 }
 
 shown!(Chebyshev<'_>, |m| "Chebyshev({}, degree {})", m.a.shape(), m.steps.len());
@@ -105,7 +106,7 @@ impl<'a> Chebyshev<'a> {
             steps.push([(next * rho) as f32, (2.0 * next / delta) as f32]);
             rho = next;
         }
-        Ok(Chebyshev { a, inverse, steps, largest })
+        Ok(Chebyshev { a, inverse, steps, largest, replays: Replays::default() })
     }
 
     /// The bound on the eigenvalues of `D⁻¹ A` that the polynomial is made for.
@@ -152,6 +153,18 @@ impl Preconditioner for Chebyshev<'_> {
         let device = self.a.device();
         check_vectors("Chebyshev::apply", &*self.a, z, r)?;
         let _scope = device.scope()?;
+        let fresh = || Vector::uninit(device, r.len());
+        match self.a.is_replayable() {
+            true => self.replays.run(device, ((), 1), z, &[r], fresh, |z| self.describe(z, r)),
+            false => self.describe(z, r),
+        }
+    }
+}
+
+impl Chebyshev<'_> {
+    /// The passes of an application, said anew.
+    fn describe(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        let device = self.a.device();
         let fresh = || Vector::uninit(device, r.len());
         let m = self.inverse.values();
         let [mut now, mut before] = [None::<Vector>, None];

@@ -7,7 +7,7 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
-use crate::kernel::Draw;
+use crate::kernel::{Draw, Replays};
 use crate::ops::{self, LinOp, inlined};
 use crate::profile::Workload;
 #[cfg(feature = "sim")]
@@ -59,6 +59,8 @@ pub trait Smoother {
 pub struct WeightedJacobi<'a> {
     a: HeldLinOp<'a>,
     weights: JacobiWeights,
+    /// So many sweeps at a time.
+    replays: Replays<usize>,
 }
 
 /// `ω D⁻¹`, which takes a look at every row to make: kept where the same operator comes again.
@@ -89,7 +91,8 @@ impl<'a> WeightedJacobi<'a> {
         let scale = f64::from(e).exp2();
         let weights: Vec<f64> = diagonal.iter().map(|d| omega * scale / d).collect();
         let scaled = Rc::new(Vector::from_f64(a.device(), &weights)?);
-        Ok(WeightedJacobi { a, weights: JacobiWeights { scaled, factor: f64::from(-e).exp2() as f32 } })
+        let weights = JacobiWeights { scaled, factor: f64::from(-e).exp2() as f32 };
+        Ok(WeightedJacobi { a, weights, replays: Replays::default() })
     }
 
     /// What [`new`](Self::new) has made ready.
@@ -104,7 +107,7 @@ impl<'a> WeightedJacobi<'a> {
         let (op, n) = ("WeightedJacobi", weights.scaled.len());
         ops::check_shape(op, "a", a.shape(), Shape::new(n, n))?;
         ops::check_device(op, "a", a.device(), weights.scaled.device())?;
-        Ok(WeightedJacobi { a: a.into(), weights })
+        Ok(WeightedJacobi { a: a.into(), weights, replays: Replays::default() })
     }
 
     /// What a sweep comes to; `None` where the operator does not say ([`LinOp::workload`]).
@@ -149,13 +152,23 @@ impl Smoother for WeightedJacobi<'_> {
         let sweeper =
             Sweeper { a: &*self.a, w: Some(&self.weights.scaled), one_pass: self.prefers_one_pass() };
         let sweep = Sweep { start: 1.0, unit: 1.0, factor: self.weights.factor };
-        let mut room = None;
-        let mut next = Vector::uninit(device, x.len())?;
-        for _ in 0..sweeps {
-            sweeper.sweep(&mut next, x, b, sweep, &mut room)?;
-            std::mem::swap(x, &mut next);
+        let fresh = || Vector::uninit(device, b.len());
+        let describe = |x: &mut Vector, count: usize| {
+            let mut room = None;
+            let mut next = fresh()?;
+            for _ in 0..count {
+                sweeper.sweep(&mut next, x, b, sweep, &mut room)?;
+                std::mem::swap(x, &mut next);
+            }
+            Ok(())
+        };
+        if !self.a.is_replayable() {
+            return describe(x, sweeps);
         }
-        Ok(())
+        // After two sweeps `x` is in the texture in which it was.
+        [(2, sweeps / 2), (1, sweeps % 2)].into_iter().try_for_each(|(count, times)| {
+            self.replays.run(device, (count, times), x, &[b], fresh, |x| describe(x, count))
+        })
     }
 }
 
