@@ -14,10 +14,13 @@ use glutin::api::egl::display::Display;
 use glutin::display::GlDisplay;
 use texla::sim::wave::{Scheme, Wave, WaveParams};
 use texla::solve::{
-    AggregationMultigrid, AggregationParams, Chebyshev, ChebyshevParams, Direction, GaussSeidel, Multigrid, MultigridParams, Preconditioner,
-    Smoother, WeightedJacobi,
+    AggregationMultigrid, AggregationParams, Chebyshev, ChebyshevParams, Direction, GaussSeidel, Multigrid,
+    MultigridParams, Preconditioner, Smoother, WeightedJacobi,
 };
-use texla::{BandedMatrix, Device, DeviceOptions, Grid, Headless, Result, Side, Sides, Stencil, StencilParams, Vector, ops};
+use texla::{
+    BandedMatrix, Device, DeviceOptions, Grid, Headless, Result, Side, Sides, Stencil, StencilParams, Vector,
+    ops,
+};
 
 /// Whether calls are written down, and those that have been.
 static LOGGING: AtomicBool = AtomicBool::new(false);

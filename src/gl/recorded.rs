@@ -131,8 +131,8 @@ impl Recorded {
     fn of(gl: &Gl, call: &DrawCall<'_>, extent: Extent) -> Self {
         let values = gl.next_values();
         let program = Rc::clone(call.program);
-        let uniforms = call.uniforms.iter().chain(call.params).enumerate();
-        let uniforms = uniforms.map(|(i, value)| (call.first_uniform + i, value.clone()));
+        let params = (call.first_param..).zip(call.params.iter().cloned());
+        let uniforms = call.uniforms.iter().cloned().chain(params);
         let uniforms = uniforms.filter(|(slot, _)| program.has(*slot)).collect();
         Recorded::Draw(Box::new(RecordedDraw {
             values,
