@@ -236,12 +236,12 @@ impl Probe<'_> {
             depth_target: None,
             inputs: inputs.iter().copied().collect(),
             block: None,
-            uniforms: &[
+            uniforms: &[],
+            params: &[
                 UniformValue::Int(0),
                 UniformValue::Vec2([1.0 / extent.width as f32, 1.0 / extent.height as f32]),
             ],
-            params: &[],
-            first_uniform: inputs.len(),
+            first_param: inputs.len(),
             area,
             rounds: Some(1),
             blend,

@@ -1,6 +1,6 @@
 //! What texla holds and what it has done, as numbers a test can assert.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -114,7 +114,7 @@ impl Counters {
 
 /// The cells behind both, shared so that a test can look after the device is gone.
 #[derive(Clone, Default)]
-pub(crate) struct Ledger(Rc<(Cell<LiveObjects>, Cell<Counters>)>);
+pub(crate) struct Ledger(Rc<(Cell<LiveObjects>, RefCell<Counters>)>);
 
 impl Ledger {
     pub fn live(&self) -> LiveObjects {
@@ -122,7 +122,7 @@ impl Ledger {
     }
 
     pub fn counters(&self) -> Counters {
-        self.0.1.get()
+        *self.0.1.borrow()
     }
 
     pub fn change_live(&self, f: impl FnOnce(&mut LiveObjects)) {
@@ -132,8 +132,6 @@ impl Ledger {
     }
 
     pub fn count(&self, f: impl FnOnce(&mut Counters)) {
-        let mut counters = self.0.1.get();
-        f(&mut counters);
-        self.0.1.set(counters);
+        f(&mut self.0.1.borrow_mut());
     }
 }

@@ -90,8 +90,8 @@ impl<'a> Area<'a> {
 /// Textures with the samplers through which they are read, unit by unit.
 pub(crate) type Inputs<'a> = SmallVec<[(&'a Texture, Filter); 8]>;
 
-/// Values of uniforms, in the order of the interface.
-pub(crate) type Uniforms = SmallVec<[UniformValue; 16]>;
+/// Values of uniforms, by their places in the interface.
+pub(crate) type Uniforms = SmallVec<[(usize, UniformValue); 12]>;
 
 /// What a uniform block reads: `vec4s` of a buffer from `first` on, at an offset that is a multiple of 256 bytes.
 #[derive(Clone, Copy)]
@@ -110,11 +110,12 @@ pub(crate) struct DrawCall<'a> {
     pub inputs: Inputs<'a>,
     /// The uniform block at binding point 0.
     pub block: Option<Block<'a>>,
-    pub uniforms: &'a [UniformValue],
-    /// Those that follow.
+    /// Those that the program has; samplers are set for good.
+    pub uniforms: &'a [(usize, UniformValue)],
+    /// The last ones of the interface.
     pub params: &'a [UniformValue],
-    /// Uniform slots before the first of `uniforms`: the samplers.
-    pub first_uniform: usize,
+    /// The place of the first of them.
+    pub first_param: usize,
     pub area: Area<'a>,
     /// How often a fragment goes round its loop, about: for how long a draw may be. `None` where the rectangle has to be one
     /// primitive.
@@ -317,8 +318,13 @@ impl Gl {
         let Some(extent) = call.targets.first().copied().or(call.depth_target).map(|t| t.extent()) else {
             return Ok(Extent::new(0, 0));
         };
-        let colours = call.targets.iter().map(|t| t.raw());
-        let framebuffer = self.framebuffer(colours, call.depth_target.map(|t| t.raw()), call.name)?;
+        let framebuffer = match (call.targets.as_slice(), call.depth_target) {
+            ([target], None) => self.framebuffer_of(target, call.name)?,
+            (targets, depth) => {
+                let colours = targets.iter().map(|t| t.raw());
+                self.framebuffer(colours, depth.map(|t| t.raw()), call.name)?
+            }
+        };
         self.use_framebuffer(framebuffer);
         self.use_modes(call.targets.len(), call.blend, call.depth);
         self.use_program(call.program);
@@ -329,8 +335,9 @@ impl Gl {
             let range = [first * VEC4_BYTES, vec4s as usize * VEC4_BYTES];
             self.bind_range(glow::UNIFORM_BUFFER, 0, buffer.raw(), range)?;
         }
-        for (i, value) in call.uniforms.iter().chain(call.params).enumerate() {
-            call.program.set(call.first_uniform + i, value);
+        call.uniforms.iter().for_each(|(slot, value)| call.program.set(*slot, value));
+        for (slot, value) in (call.first_param..).zip(call.params) {
+            call.program.set(slot, value);
         }
         match call.area {
             Area::Rect(rect) => self.rasterise_bands(self.bands_of(rect, call.rounds), call.depth),

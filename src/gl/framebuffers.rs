@@ -8,6 +8,7 @@ use glow::HasContext;
 use rustc_hash::FxHashMap;
 
 use super::context::{Gl, GlInner};
+use super::objects::Texture;
 use crate::error::{Error, Result};
 
 /// Attached colour textures in draw-buffer order, and the depth texture.
@@ -57,6 +58,18 @@ impl Gl {
         what: &str,
     ) -> Result<glow::Framebuffer> {
         self.kept_framebuffer(colours, depth, what).map(|kept| kept.raw)
+    }
+
+    /// The framebuffer with one target, which knows it.
+    pub(super) fn framebuffer_of(&self, target: &Texture, what: &str) -> Result<glow::Framebuffer> {
+        let raw = || std::iter::once(target.raw());
+        let mut known = target.target.borrow_mut();
+        if let Some(kept) = &*known
+            && self.is_usable(kept, raw())
+        {
+            return Ok(kept.raw);
+        }
+        Ok(known.insert(self.kept_framebuffer(raw(), None, what)?).raw)
     }
 
     /// The same, to be looked at again: see [`is_usable`](Self::is_usable).

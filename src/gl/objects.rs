@@ -1,11 +1,12 @@
 //! Textures: deleted through the graveyard with their last handle.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use glow::HasContext;
 
 use super::context::Gl;
+use super::framebuffers::Framebuffer;
 use super::graveyard::Dead;
 use super::handed::{SHOWN, SWIZZLE};
 use super::state::Filter;
@@ -84,6 +85,8 @@ pub(crate) struct TextureInner {
     lent: Option<Lent>,
     /// The host has deleted it: its name may be another texture's.
     gone: Cell<bool>,
+    /// The framebuffer with this target alone.
+    pub(super) target: RefCell<Option<Rc<Framebuffer>>>,
     /// Recordings that need it: until they are gone, it serves for nothing else.
     recordings: Cell<u32>,
     /// Nobody but recordings has it any more.
@@ -108,8 +111,8 @@ pub(crate) enum Lent {
 impl Texture {
     fn of(gl: &Gl, raw: glow::Texture, extent: Extent, format: Format, lent: Option<Lent>) -> Self {
         let (gl, format, gone) = (gl.clone(), Cell::new(format), Cell::new(false));
-        let (recordings, returned) = (Cell::new(0), Cell::new(false));
-        Texture(Rc::new(TextureInner { gl, raw, extent, format, lent, gone, recordings, returned }))
+        let (target, recordings, returned) = (RefCell::default(), Cell::new(0), Cell::new(false));
+        Texture(Rc::new(TextureInner { gl, raw, extent, format, lent, gone, target, recordings, returned }))
     }
 
     /// A handle that keeps nothing alive, by which the texture is known again.

@@ -433,7 +433,7 @@ impl Program {
     }
 
     /// Whether a place in the interface is a uniform that the program has.
-    pub(super) fn has(&self, slot: usize) -> bool {
+    pub fn has(&self, slot: usize) -> bool {
         self.slots.get(slot).is_some_and(|slot| slot.location.is_some())
     }
 

@@ -4,6 +4,7 @@
 //! readbacks, copies, queries) makes the trace unusable by name, so that nothing is left out in silence.
 
 use std::cell::RefCell;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -130,8 +131,8 @@ impl Recorded {
     fn of(gl: &Gl, call: &DrawCall<'_>, extent: Extent) -> Self {
         let values = gl.next_values();
         let program = Rc::clone(call.program);
-        let uniforms = call.uniforms.iter().chain(call.params).enumerate();
-        let uniforms = uniforms.map(|(i, value)| (call.first_uniform + i, value.clone()));
+        let params = (call.first_param..).zip(call.params.iter().cloned());
+        let uniforms = call.uniforms.iter().cloned().chain(params);
         let uniforms = uniforms.filter(|(slot, _)| program.has(*slot)).collect();
         Recorded::Draw(Box::new(RecordedDraw {
             values,
@@ -218,9 +219,9 @@ pub(super) struct Trace {
 
 impl Trace {
     fn hold(&mut self, texture: &Texture) {
-        if !self.held.contains_key(&texture.raw()) {
+        if let Entry::Vacant(place) = self.held.entry(texture.raw()) {
             texture.hold();
-            self.held.insert(texture.raw(), texture.clone());
+            place.insert(texture.clone());
         }
     }
 

@@ -10,6 +10,7 @@ use super::params::{Field, ParamType, Params};
 use super::pass::{Compiled, Operand, TargetOperand};
 use super::ping_pong::PingPong;
 use super::predicate::Mask;
+use super::replays::Turns;
 use super::spec::{InputSpec, KernelSpec, StageSpec, Test};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -178,24 +179,28 @@ impl<P: Params> IterateWhile<P> {
                 counts.add(&mask)
             }
         };
+        // Each pass is as the last but one.
+        let [steps_of, others_of] = [Turns::default(), Turns::default()];
         for pass in 0..max_passes {
             let (front, back) = state.split();
             let target = back.target();
             let step = |predicate| {
                 cells.over(&self.step, front).param(STEPS, steps).target(target).only(predicate).run()
             };
+            let step_again = |predicate| steps_of.draw(&self.device, pass, &[], || step(predicate));
             match schedule {
                 // Over all cells: it also brings those into the other buffer that are done already.
                 WhileSchedule::Predicated if pass == 0 => step(Predicate::Always)?,
                 // The mask says what was unfinished before the pass that filled `front`: what became so in that pass
                 // is copied here, and drops out after it.
                 WhileSchedule::Predicated => {
-                    looks.fragments(&mask, &|| step(Predicate::If(&mask)))?;
-                    cells.over(&self.narrow, front).test(&mask, Depth::Narrow)?;
+                    looks.fragments(&mask, &|| step_again(Predicate::If(&mask)))?;
+                    let narrow = || cells.over(&self.narrow, front).test(&mask, Depth::Narrow);
+                    others_of.draw(&self.device, pass, &[], narrow)?;
                 }
                 WhileSchedule::Branching => {
                     unfinished(&mut looks, front)?;
-                    step(Predicate::Always)?;
+                    step_again(Predicate::Always)?;
                 }
             }
             state.swap();

@@ -418,24 +418,36 @@ impl<'a> Pass<'a> {
         let program = self.kernel.program(folds.clone())?;
         let inverse = |e: Extent| UniformValue::Vec2([1.0 / e.width as f32, 1.0 / e.height as f32]);
         let mut uniforms = Uniforms::new();
+        // In the order of `KernelSpec::uniforms`; most programs have few of them.
+        let mut slot = self.inputs.len();
+        let mut tell = |value: &dyn Fn() -> UniformValue| {
+            if program.has(slot) {
+                uniforms.push((slot, value()));
+            }
+            slot += 1;
+        };
         for (input, fold) in self.inputs.iter().zip(folds) {
+            tell(&|| inverse(input.texture.extent()));
             let width = input.extent.width;
-            uniforms.push(inverse(input.texture.extent()));
-            uniforms.push(UniformValue::IVec2(match fold {
-                Fold::General | Fold::SameOfAnyWidth | Fold::Addressed => [width as i32, 0],
-                _ => [width as i32 - 1, width.trailing_zeros() as i32],
-            }));
+            tell(&|| {
+                UniformValue::IVec2(match fold {
+                    Fold::General | Fold::SameOfAnyWidth | Fold::Addressed => [width as i32, 0],
+                    _ => [width as i32 - 1, width.trailing_zeros() as i32],
+                })
+            });
         }
         // Points are placed in the whole texture: the viewport of a points draw is that of the framebuffer.
-        uniforms.push(inverse(whole));
-        uniforms.push(UniformValue::Int(extent.width as i32));
-        uniforms.push(tail.uniform());
-        uniforms.push(UniformValue::Int(0));
+        tell(&|| inverse(whole));
+        tell(&|| UniformValue::Int(extent.width as i32));
+        tell(&|| tail.uniform());
+        tell(&|| UniformValue::Int(0));
         // For splats the first of them, whose viewport is the whole texture.
-        uniforms.push(UniformValue::IVec4(match area {
-            Area::Splats { first, .. } => [first as i32, 0, 0, 0],
-            _ => viewport,
-        }));
+        tell(&|| {
+            UniformValue::IVec4(match area {
+                Area::Splats { first, .. } => [first as i32, 0, 0, 0],
+                _ => viewport,
+            })
+        });
         self.kernel.gl.draw(&DrawCall {
             name: &self.kernel.spec.name,
             program: &program,
@@ -445,7 +457,7 @@ impl<'a> Pass<'a> {
             block: self.block,
             uniforms: &uniforms,
             params: &self.params,
-            first_uniform: self.inputs.len(),
+            first_param: slot,
             area,
             rounds: self.kernel.spec.vertex.is_none().then_some(self.rounds),
             blend: match self.accum {

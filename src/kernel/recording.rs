@@ -8,6 +8,8 @@
 use std::cell::RefCell;
 use std::rc::Weak;
 
+use smallvec::SmallVec;
+
 use super::pass::{Tail, View};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -149,21 +151,21 @@ impl Recording {
     /// also in another slot, or one that the recording keeps; [`Error::Unsupported`] to write what is borrowed to be read;
     /// [`Error::Internal`] for a slot that is not named; those of the draws.
     pub fn replay(&self, exchanged: &[(SlotId, View<'_>)]) -> Result<()> {
+        self.replay_times(exchanged, 1)
+    }
+
+    /// [`replay`](Self::replay), so many times one after the other.
+    pub fn replay_times(&self, exchanged: &[(SlotId, View<'_>)], times: usize) -> Result<()> {
         let _scope = self.device.scope()?;
         self.exchange(exchanged)?;
         let list = self.list.borrow();
-        match self.device.gl().tracing.get() {
-            false => self.device.gl().run(&list, &[]),
-            true => {
-                let slots = self.slots.borrow();
-                let used = |(slot, _): &&(SlotId, View<'_>)| {
-                    slots.get(slot.0).is_some_and(|slot| !slot.uses.is_empty())
-                };
-                let textures: Vec<&Texture> =
-                    exchanged.iter().filter(used).map(|(_, view)| view.texture).collect();
-                self.device.gl().run(&list, &textures)
-            }
+        let mut textures: SmallVec<[&Texture; 4]> = SmallVec::new();
+        if self.device.gl().tracing.get() {
+            let slots = self.slots.borrow();
+            let used = |slot: &SlotId| slots.get(slot.0).is_some_and(|slot| !slot.uses.is_empty());
+            textures.extend(exchanged.iter().filter(|(slot, _)| used(slot)).map(|(_, view)| view.texture));
         }
+        (0..times).try_for_each(|_| self.device.gl().run(&list, &textures))
     }
 
     /// Puts other textures in the slots, where they are others.

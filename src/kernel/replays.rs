@@ -21,7 +21,7 @@ fn layout(view: &View<'_>) -> Layout {
 }
 
 /// What decides between the passes that are drawn: the kind of work, the layouts, and the device's choices.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 struct Key<K> {
     kind: K,
     choices: u64,
@@ -56,64 +56,71 @@ impl<K> Default for Replays<K> {
     }
 }
 
-impl<K: PartialEq> Replays<K> {
-    /// Does the work: by `describe` the first time, and where it cannot be recorded; by a replay else. `fresh` is an operand
-    /// like `x` with anything in it, with which `x` may change places, as it may in `describe`.
+impl<K: Clone + PartialEq> Replays<K> {
+    /// Does the work so many times: by `describe` the first time, and where it cannot be recorded; by replays else. `fresh` is
+    /// an operand like `x` with anything in it, with which `x` may change places, as it may in `describe`.
     pub fn run<T: TargetOperand>(
         &self,
         device: &Device,
-        kind: K,
+        (kind, times): (K, usize),
         x: &mut T,
         reads: &[&dyn Operand],
-        fresh: impl FnOnce() -> Result<T>,
-        describe: impl FnOnce(&mut T) -> Result<()>,
+        fresh: impl Fn() -> Result<T>,
+        describe: impl Fn(&mut T) -> Result<()>,
     ) -> Result<()> {
         let layouts = std::iter::once(x.view()).chain(reads.iter().map(|read| read.view()));
         let key =
             Key { kind, choices: device.choices(), layouts: layouts.map(|view| layout(&view)).collect() };
-        let known = self.0.borrow();
-        let refused = match known.iter().find(|(known, _)| *known == key).map(|(_, stretch)| stretch) {
-            Some(Stretch::Recorded(recording, slots)) if slots.suit(reads) => {
-                return slots.replay(recording, x, reads, fresh);
+        let mut left = times;
+        let mut refused = 0;
+        while left > 0 && refused < TRIED {
+            let known = self.0.borrow();
+            refused = match known.iter().find(|(known, _)| *known == key).map(|(_, stretch)| stretch) {
+                Some(Stretch::Recorded(recording, slots)) if slots.suit(reads) => {
+                    return slots.replay(recording, x, reads, fresh, left);
+                }
+                Some(Stretch::Recorded(..)) => TRIED,
+                Some(Stretch::Refused(times)) => *times,
+                None => 0,
+            };
+            drop(known);
+            if refused < TRIED {
+                let stretch = capture(device, x, reads, &describe, refused)?;
+                self.keep(&key, stretch);
+                left -= 1;
             }
-            Some(Stretch::Recorded(..)) => TRIED,
-            Some(Stretch::Refused(times)) => *times,
-            None => 0,
-        };
-        drop(known);
-        match refused {
-            TRIED.. => describe(x),
-            _ => self.capture(device, key, x, reads, describe, refused),
         }
+        (0..left).try_for_each(|_| describe(x))
     }
 
-    fn capture<T: TargetOperand>(
-        &self,
-        device: &Device,
-        key: Key<K>,
-        x: &mut T,
-        reads: &[&dyn Operand],
-        describe: impl FnOnce(&mut T) -> Result<()>,
-        refused: u8,
-    ) -> Result<()> {
-        let Captured { value: slots, recording } = Recording::capture(device, |slots| {
-            let reads = reads.iter().map(|read| slots.add(read.view())).collect();
-            let before = slots.add(x.view());
-            describe(x)?;
-            Ok(Slots { before, after: slots.add(x.view()), reads })
-        })?;
-        let stretch = match recording {
-            Ok(recording) => Stretch::Recorded(recording, slots),
-            Err(_) => Stretch::Refused(refused + 1),
-        };
+    fn keep(&self, key: &Key<K>, stretch: Stretch) {
         let mut known = self.0.borrow_mut();
-        known.retain(|(known, _)| *known != key);
+        known.retain(|(known, _)| known != key);
         if known.len() >= KEPT {
             known.remove(0);
         }
-        known.push((key, stretch));
-        Ok(())
+        known.push((key.clone(), stretch));
     }
+}
+
+/// Does the work, and records it.
+fn capture<T: TargetOperand>(
+    device: &Device,
+    x: &mut T,
+    reads: &[&dyn Operand],
+    describe: impl Fn(&mut T) -> Result<()>,
+    refused: u8,
+) -> Result<Stretch> {
+    let Captured { value: slots, recording } = Recording::capture(device, |slots| {
+        let reads = reads.iter().map(|read| slots.add(read.view())).collect();
+        let before = slots.add(x.view());
+        describe(x)?;
+        Ok(Slots { before, after: slots.add(x.view()), reads })
+    })?;
+    Ok(match recording {
+        Ok(recording) => Stretch::Recorded(recording, slots),
+        Err(_) => Stretch::Refused(refused + 1),
+    })
 }
 
 impl Slots {
@@ -133,22 +140,68 @@ impl Slots {
         recording: &Recording,
         x: &mut T,
         reads: &[&dyn Operand],
-        fresh: impl FnOnce() -> Result<T>,
+        fresh: impl Fn() -> Result<T>,
+        times: usize,
     ) -> Result<()> {
         let Slots { before, after, reads: slots } = self;
-        let read = || slots.iter().copied().zip(reads.iter().map(|read| read.view()));
+        let run = |x: &[(SlotId, View<'_>)], times| {
+            let read = slots.iter().copied().zip(reads.iter().map(|read| read.view()));
+            let exchanged: SmallVec<[_; 4]> = read.chain(x.iter().copied()).collect();
+            recording.replay_times(&exchanged, times)
+        };
         if before == after || !recording.uses(*before) {
-            let exchanged: SmallVec<[_; 4]> = read().chain([(*after, x.view())]).collect();
-            return recording.replay(&exchanged);
+            return run(&[(*after, x.view())], times);
         }
         // What `x` holds is read after the first draw into what it becomes.
         let mut next = fresh()?;
-        {
-            let both = [(*before, x.view()), (*after, next.view())];
-            let exchanged: SmallVec<[_; 4]> = read().chain(both).collect();
-            recording.replay(&exchanged)?;
+        for _ in 0..times {
+            run(&[(*before, x.view()), (*after, next.view())], 1)?;
+            std::mem::swap(x, &mut next);
         }
-        std::mem::swap(x, &mut next);
         Ok(())
+    }
+}
+
+/// Draws that are the same in every second turn, recorded in the first turn of each kind. Whoever keeps them vouches that all
+/// that they depend on, but for the textures of the operands that are named, stays the same.
+#[derive(Default)]
+pub(crate) struct Turns(RefCell<[Turn; 2]>);
+
+#[derive(Default)]
+enum Turn {
+    #[default]
+    New,
+    Recorded(Recording, SmallVec<[SlotId; 4]>),
+    Refused,
+}
+
+impl Turns {
+    /// Draws what `describe` does in turns of this number, of these operands and of no others that could be exchanged.
+    pub fn draw(
+        &self,
+        device: &Device,
+        number: usize,
+        operands: &[View<'_>],
+        describe: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let mut turns = self.0.borrow_mut();
+        let [even, odd] = &mut *turns;
+        let turn = if number.is_multiple_of(2) { even } else { odd };
+        match turn {
+            Turn::Recorded(recording, slots) => {
+                let exchanged: SmallVec<[_; 4]> =
+                    slots.iter().copied().zip(operands.iter().copied()).collect();
+                recording.replay(&exchanged)
+            }
+            Turn::Refused => describe(),
+            Turn::New => {
+                let Captured { value: slots, recording } = Recording::capture(device, |slots| {
+                    let named = operands.iter().map(|view| slots.add(*view)).collect();
+                    describe().map(|()| named)
+                })?;
+                *turn = recording.map_or(Turn::Refused, |recording| Turn::Recorded(recording, slots));
+                Ok(())
+            }
+        }
     }
 }

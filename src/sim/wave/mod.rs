@@ -26,7 +26,7 @@ use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
-use crate::kernel::{Draw, Kernel, NoParams, Operand, PingPong};
+use crate::kernel::{Draw, Kernel, NoParams, Operand, PingPong, Turns};
 use crate::ops::{self, Combine, inlined};
 use crate::shape::Shape;
 use crate::solve::{CgParams, ConjugateGradient, LinOp, Stop};
@@ -80,6 +80,8 @@ pub struct Wave {
     run: Option<Scalar>,
     advance: Kernel<NoParams>,
     bump: Kernel<sources::Bump>,
+    /// Steps of an explicit scheme without a force.
+    turns: Turns,
     steps: u64,
 }
 
@@ -125,6 +127,7 @@ impl Wave {
             run: None,
             advance: Kernel::with_outputs(device, "wave/advance.frag", ["y", "v", "d"], 2, body)?,
             bump: sources::kernel(device)?,
+            turns: Turns::default(),
             steps: 0,
             device: device.clone(),
             params,
@@ -186,8 +189,13 @@ impl Wave {
         } else if self.matrix.is_some() {
             self.right(self.y.front(), force)?.target(self.g.view()).run()?;
         } else {
-            let draw = self.right(self.y.front(), force)?;
-            draw.targets([self.y.back().view(), self.v.back().view()]).run()?;
+            let operands = [self.y.front(), self.v.front(), self.y.back(), self.v.back()].map(Operand::view);
+            let [_, _, targets @ ..] = operands;
+            let draw = || self.right(self.y.front(), force)?.targets(targets).run();
+            match force {
+                Some(_) => draw()?,
+                None => self.turns.draw(&self.device, self.steps as usize, &operands, draw)?,
+            }
         }
         if self.matrix.is_some() {
             self.change()?;

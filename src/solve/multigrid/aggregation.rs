@@ -5,7 +5,7 @@ mod levels;
 use std::ops::Range;
 
 use super::coarsest;
-use super::cycle::{Cycle, Levels, Start, check_sweeps, omega, whole_cycle};
+use super::cycle::{Cycle, Levels, Start, check_sweeps, cycles, omega};
 use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
@@ -303,7 +303,7 @@ impl<A: LinOp> Smoother for AggregationMultigrid<A> {
                 scaled
             }
         };
-        (0..sweeps).try_for_each(|_| whole_cycle(&self.cycles(), self.params.cycle, x, b, Start::After(0)))
+        cycles(&self.cycles(), self.params.cycle, x, b, (Start::After(0), sweeps))
     }
 }
 
@@ -313,7 +313,7 @@ impl<A: LinOp> Preconditioner for AggregationMultigrid<A> {
         check_vectors("AggregationMultigrid::apply", &self.a, z, r)?;
         let _scope = self.device.scope()?;
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
-        whole_cycle(&self.cycles(), self.params.cycle, z, r, Start::Zero)
+        cycles(&self.cycles(), self.params.cycle, z, r, (Start::Zero, 1))
     }
 
     fn is_replayable(&self) -> bool {

@@ -58,19 +58,19 @@ pub(super) trait Levels {
     fn sweep_twice(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<()>;
 }
 
-/// One cycle on all levels; `x` is replaced if it does not hold a start. Drawn as it was the first time, where that can be.
-pub(super) fn whole_cycle<L: Levels>(
+/// So many cycles on all levels; `x` is replaced if it does not hold a start. Drawn as the first was, where that can be.
+pub(super) fn cycles<L: Levels>(
     levels: &L,
     kind: Cycle,
     x: &mut Vector,
     b: &Vector,
-    start: Start,
+    (start, count): (Start, usize),
 ) -> Result<()> {
     let (device, n) = (levels.device(), x.len());
     let describe = |x: &mut Vector| cycle(levels, kind, 0, x, b, start);
     match levels.replays() {
-        Some(replays) => replays.run(device, start, x, &[b], || Vector::uninit(device, n), describe),
-        None => describe(x),
+        Some(replays) => replays.run(device, (start, count), x, &[b], || Vector::uninit(device, n), describe),
+        None => (0..count).try_for_each(|_| describe(x)),
     }
 }
 

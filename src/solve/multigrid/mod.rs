@@ -10,7 +10,7 @@ mod passes;
 pub use aggregation::{AggregationLevel, AggregationMultigrid, AggregationParams};
 pub use cycle::Cycle;
 
-use cycle::{Levels, Start, check_sweeps, whole_cycle};
+use cycle::{Levels, Start, check_sweeps, cycles};
 use hierarchy::Hierarchy;
 
 use crate::data::{Stencil, Vector};
@@ -129,8 +129,8 @@ impl Multigrid {
         check_vectors_of(op, &self.device, Shape::new(n, n), x, b)
     }
 
-    fn cycle(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
-        whole_cycle(self, self.params.cycle, x, b, start)
+    fn cycles(&self, x: &mut Vector, b: &Vector, start: (Start, usize)) -> Result<()> {
+        cycles(self, self.params.cycle, x, b, start)
     }
 
     /// The right-hand side in units of the operator as it is kept here.
@@ -206,7 +206,7 @@ impl Smoother for Multigrid {
         let _scope = self.device.scope()?;
         let mut room = None;
         let b = self.scaled(b, &mut room)?;
-        (0..sweeps).try_for_each(|_| self.cycle(x, b, Start::After(0)))
+        self.cycles(x, b, (Start::After(0), sweeps))
     }
 }
 
@@ -216,7 +216,7 @@ impl Preconditioner for Multigrid {
         self.check("Multigrid::apply", z, r)?;
         let _scope = self.device.scope()?;
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
-        self.cycle(z, r, Start::Zero)
+        self.cycles(z, r, (Start::Zero, 1))
     }
 
     fn is_replayable(&self) -> bool {

@@ -5,7 +5,7 @@ use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::host::{Csr, number};
-use crate::kernel::{Draw, Operand};
+use crate::kernel::{Draw, Operand, Replays};
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::check_vectors;
 use crate::solve::precondition::Jacobi;
@@ -73,6 +73,7 @@ struct Polynomial {
     /// `(ρ'ρ, 2 ρ' / δ)` of each step; of the first `(0, 1 / θ)`.
     steps: Vec<[f32; 2]>,
     largest: f64,
+    replays: Replays<()>,
 }
 
 shown!([A: LinOp] Chebyshev<A>, |m| "Chebyshev({}, degree {})", m.a.shape(), m.polynomial.steps.len());
@@ -122,13 +123,23 @@ impl Polynomial {
             steps.push([(next * rho) as f32, (2.0 * next / delta) as f32]);
             rho = next;
         }
-        Ok(Polynomial { inverse, steps, largest })
+        Ok(Polynomial { inverse, steps, largest, replays: Replays::default() })
     }
 
     fn apply(&self, a: &dyn LinOp, z: &mut Vector, r: &Vector) -> Result<()> {
         let device = a.device();
         check_vectors("Chebyshev::apply", a, z, r)?;
         let _scope = device.scope()?;
+        let fresh = || Vector::uninit(device, r.len());
+        match a.is_replayable() {
+            true => self.replays.run(device, ((), 1), z, &[r], fresh, |z| self.describe(a, z, r)),
+            false => self.describe(a, z, r),
+        }
+    }
+
+    /// The passes of an application, said anew.
+    fn describe(&self, a: &dyn LinOp, z: &mut Vector, r: &Vector) -> Result<()> {
+        let device = a.device();
         let fresh = || Vector::uninit(device, r.len());
         let m = self.inverse.values();
         let [mut now, mut before] = [None::<Vector>, None];
@@ -195,5 +206,9 @@ fn estimate(a: &dyn LinOp, inverse: &Jacobi) -> Result<f64> {
 impl<A: LinOp> Preconditioner for Chebyshev<A> {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         self.polynomial.apply(&self.a, z, r)
+    }
+
+    fn is_replayable(&self) -> bool {
+        self.a.is_replayable()
     }
 }

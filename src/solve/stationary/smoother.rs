@@ -7,7 +7,7 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
-use crate::kernel::Draw;
+use crate::kernel::{Draw, Replays};
 use crate::ops::{self, Handle, LinOp, inlined};
 use crate::profile::Workload;
 #[cfg(feature = "sim")]
@@ -69,6 +69,8 @@ impl<H: Handle<Target: Smoother>> Smoother for H {
 pub struct WeightedJacobi<A> {
     a: A,
     weights: JacobiWeights,
+    /// So many sweeps at a time.
+    replays: Replays<usize>,
 }
 
 /// `ω D⁻¹`, which takes a look at every row to make: kept where the same operator comes again.
@@ -91,7 +93,7 @@ impl<A: LinOp> WeightedJacobi<A> {
     /// is not positive; [`Error::NonFinite`] where `1 / a_ii` leaves the range of floats.
     pub fn new(a: A, omega: f64) -> Result<Self> {
         let weights = JacobiWeights::new(&a, omega)?;
-        Ok(WeightedJacobi { a, weights })
+        Ok(WeightedJacobi { a, weights, replays: Replays::default() })
     }
 
     /// What [`new`](Self::new) has made ready.
@@ -106,7 +108,7 @@ impl<A: LinOp> WeightedJacobi<A> {
         let (op, n) = ("WeightedJacobi", weights.scaled.len());
         ops::check_shape(op, "a", a.shape(), Shape::new(n, n))?;
         ops::check_device(op, "a", a.device(), weights.scaled.device())?;
-        Ok(WeightedJacobi { a, weights })
+        Ok(WeightedJacobi { a, weights, replays: Replays::default() })
     }
 
     /// What a sweep comes to; `None` where the operator does not say ([`LinOp::workload`]).
@@ -158,7 +160,13 @@ impl JacobiWeights {
         prefers_one_pass(a, self.scaled.extent())
     }
 
-    fn smooth(&self, a: &dyn LinOp, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
+    fn smooth(
+        &self,
+        (a, replays): (&dyn LinOp, &Replays<usize>),
+        x: &mut Vector,
+        b: &Vector,
+        sweeps: usize,
+    ) -> Result<()> {
         check_vectors("WeightedJacobi::smooth", a, x, b)?;
         let device = a.device();
         let _scope = device.scope()?;
@@ -167,19 +175,29 @@ impl JacobiWeights {
         }
         let sweeper = Sweeper { a, w: Some(&self.scaled), one_pass: self.prefers_one_pass(a) };
         let sweep = Sweep { start: 1.0, unit: 1.0, factor: self.factor };
-        let mut room = None;
-        let mut next = Vector::uninit(device, x.len())?;
-        for _ in 0..sweeps {
-            sweeper.sweep(&mut next, x, b, sweep, &mut room)?;
-            std::mem::swap(x, &mut next);
+        let fresh = || Vector::uninit(device, b.len());
+        let describe = |x: &mut Vector, count: usize| {
+            let mut room = None;
+            let mut next = fresh()?;
+            for _ in 0..count {
+                sweeper.sweep(&mut next, x, b, sweep, &mut room)?;
+                std::mem::swap(x, &mut next);
+            }
+            Ok(())
+        };
+        if !a.is_replayable() {
+            return describe(x, sweeps);
         }
-        Ok(())
+        // After two sweeps `x` is in the texture in which it was.
+        [(2, sweeps / 2), (1, sweeps % 2)].into_iter().try_for_each(|(count, times)| {
+            replays.run(device, (count, times), x, &[b], fresh, |x| describe(x, count))
+        })
     }
 }
 
 impl<A: LinOp> Smoother for WeightedJacobi<A> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        self.weights.smooth(&self.a, x, b, sweeps)
+        self.weights.smooth((&self.a, &self.replays), x, b, sweeps)
     }
 }
 

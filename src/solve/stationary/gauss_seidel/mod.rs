@@ -11,7 +11,7 @@ use super::smoother::{Smoother, check_relaxation, nonzero_diagonal};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
-use crate::kernel::{Accum, Draw, Mask, Operand, Predicate};
+use crate::kernel::{Accum, Draw, Mask, Operand, Predicate, Replays};
 use crate::ops;
 use crate::solve::drive::check::check_vectors;
 use crate::solve::drive::scales::{exponent_of, times_power};
@@ -86,6 +86,8 @@ struct Sweeps {
     forward: Triangle,
     backward: Triangle,
     masks: Vec<Mask>,
+    /// Sweeps, from zero or not.
+    replays: Replays<bool>,
 }
 
 shown!(
@@ -152,6 +154,7 @@ impl Sweeps {
             forward: triangle(true)?,
             backward: triangle(false)?,
             masks: masks(a)?,
+            replays: Replays::default(),
         })
     }
 
@@ -206,16 +209,25 @@ impl Sweeps {
     ) -> Result<()> {
         let device = a.device();
         let _scope = device.scope()?;
-        let mut r = Vector::uninit(device, x.len())?;
-        for k in 0..sweeps {
-            let from_zero = from_zero && k == 0;
+        let fresh = || Vector::uninit(device, b.len());
+        let describe = |x: &mut Vector, from_zero: bool| {
+            let mut r = fresh()?;
             match self.direction {
-                Direction::Forward => self.sweep(a, x, b, &mut r, true, from_zero)?,
-                Direction::Backward => self.sweep(a, x, b, &mut r, false, from_zero)?,
+                Direction::Forward => self.sweep(a, x, b, &mut r, true, from_zero),
+                Direction::Backward => self.sweep(a, x, b, &mut r, false, from_zero),
                 Direction::Symmetric => {
                     self.sweep(a, x, b, &mut r, true, from_zero)?;
-                    self.sweep(a, x, b, &mut r, false, false)?;
+                    self.sweep(a, x, b, &mut r, false, false)
                 }
+            }
+        };
+        let first = sweeps.min(usize::from(from_zero));
+        for (from_zero, times) in [(true, first), (false, sweeps - first)] {
+            match a.is_replayable() {
+                true => self
+                    .replays
+                    .run(device, (from_zero, times), x, &[b], fresh, |x| describe(x, from_zero))?,
+                false => (0..times).try_for_each(|_| describe(x, from_zero))?,
             }
         }
         Ok(())

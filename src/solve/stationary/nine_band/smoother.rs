@@ -7,6 +7,7 @@ use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::NineBands;
+use crate::kernel::Replays;
 use crate::shape::Shape;
 use crate::solve::drive::check::check_vectors_of;
 use crate::solve::precondition::Preconditioner;
@@ -46,7 +47,12 @@ pub struct NineBandSmoother {
     device: Device,
     unknowns: usize,
     preconditioning: usize,
+    /// So many sweeps at a time, from zero or not.
+    replays: Replays<(usize, bool)>,
 }
+
+/// Sweeps that are recorded as one stretch at most.
+const RECORDED: usize = 64;
 
 shown!(NineBandSmoother, |s| "NineBandSmoother({} unknowns)", s.unknowns);
 
@@ -66,7 +72,8 @@ impl NineBandSmoother {
             _ => 1,
         };
         let sweeps = PackedSweeps::new(op, device, a, &weights, rows)?;
-        Ok(NineBandSmoother { sweeps, device: device.clone(), unknowns: a.len(), preconditioning: 2 })
+        let (device, unknowns, replays) = (device.clone(), a.len(), Replays::default());
+        Ok(NineBandSmoother { sweeps, device, unknowns, preconditioning: 2, replays })
     }
 
     /// The same with another number of sweeps as a preconditioner. *Errors*: [`Error::Parameter`] for none.
@@ -82,6 +89,20 @@ impl NineBandSmoother {
     fn check(&self, op: &'static str, x: &Vector, b: &Vector) -> Result<()> {
         check_vectors_of(op, &self.device, Shape::new(self.unknowns, self.unknowns), x, b)
     }
+
+    /// So many sweeps, from what `x` holds or from zero.
+    fn run(&self, x: &mut Vector, b: &Vector, count: usize, from_zero: bool) -> Result<()> {
+        let describe = |x: &mut Vector| {
+            let mut state = self.sweeps.start((!from_zero).then_some(&*x), b)?;
+            (0..count).try_for_each(|_| self.sweeps.sweep(&mut state))?;
+            self.sweeps.finish(x, &state)
+        };
+        if count > RECORDED {
+            return describe(x);
+        }
+        let fresh = || Vector::uninit(&self.device, b.len());
+        self.replays.run(&self.device, ((count, from_zero), 1), x, &[b], fresh, describe)
+    }
 }
 
 impl Smoother for NineBandSmoother {
@@ -91,9 +112,7 @@ impl Smoother for NineBandSmoother {
         if sweeps == 0 {
             return Ok(());
         }
-        let mut state = self.sweeps.start(Some(x), b)?;
-        (0..sweeps).try_for_each(|_| self.sweeps.sweep(&mut state))?;
-        self.sweeps.finish(x, &state)
+        self.run(x, b, sweeps, false)
     }
 }
 
@@ -101,8 +120,6 @@ impl Preconditioner for NineBandSmoother {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         self.check("NineBandSmoother::apply", z, r)?;
         let _scope = self.device.scope()?;
-        let mut state = self.sweeps.start(None, r)?;
-        (0..self.preconditioning).try_for_each(|_| self.sweeps.sweep(&mut state))?;
-        self.sweeps.finish(z, &state)
+        self.run(z, r, self.preconditioning, true)
     }
 }
