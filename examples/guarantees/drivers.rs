@@ -1,43 +1,74 @@
 //! Everything on drivers that are simulated.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use glow::HasContext;
 
 use crate::common::driver::outcomes::{Outcomes, all, differences, options};
-use crate::common::driver::{Driver, drivers};
+use crate::common::driver::{Driver, Installed, drivers};
 use crate::common::harness::{alone, limits};
 use crate::common::{egl, loader};
 use crate::support::{Api, Result};
 use texla::DeviceOptions;
 
+/// What an application sets before the device is made.
+type Set = fn(&Installed);
+
+/// The values of an application: of the simulated extensions, and the hint.
+type Values = (BTreeMap<(u32, u32), Vec<f64>>, i32);
+
+fn values(driver: &Installed, gl: &glow::Context) -> Values {
+    // SAFETY: the context is current.
+    let hint = unsafe { gl.get_parameter_i32(glow::FRAGMENT_SHADER_DERIVATIVE_HINT) };
+    (driver.state(), hint)
+}
+
+/// The hint that an i965 computes other derivatives with.
+fn coarse(driver: &Installed) {
+    // SAFETY: the context is current.
+    unsafe { driver.glow().hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, glow::FASTEST) };
+}
+
 /// For each driver of a dialect: its name, operations with other outcomes than on the driver that is here under the same limits,
-/// operations refused, and all.
+/// that had no effect, or after which a value of the application's was another; operations refused, and all.
 pub fn simulated(api: Api) -> Result<Vec<(&'static str, usize, usize, usize)>> {
     let _alone = alone();
     let mut found = Vec::new();
-    let mut compare = |name, driver: Driver, like: Option<(Driver, DeviceOptions)>| -> Result {
-        let run = |driver: Driver, options: DeviceOptions| -> Result<Outcomes> {
+    let mut compare = |name, driver: Driver, set: Set, like: Option<(Driver, DeviceOptions)>| -> Result {
+        let run = |driver: Driver, set: Set, options: DeviceOptions| -> Result<(Outcomes, usize)> {
             loader::begin();
             let _current = egl::core(api, None);
             let driver = driver.install();
+            set(&driver);
+            let gl = driver.glow();
+            let before = values(&driver, &gl);
             let dev = driver.try_device(options)?;
-            Ok(all(&dev, &|_| {}))
+            let changed = Cell::new(0);
+            let outcomes =
+                all(&dev, &|_| changed.set(changed.get() + usize::from(values(&driver, &gl) != before)));
+            Ok((outcomes, changed.get() + driver.spoiled()))
         };
-        let got = run(driver, options())?;
+        let (got, changed) = run(driver, set, options())?;
         let (like, under) = like.unwrap_or_else(|| (Driver::new("as it is"), options()));
-        let expected = run(like, under)?;
+        let (expected, _) = run(like, |_| {}, under)?;
         let refused = got.iter().filter(|(_, outcome)| outcome.is_err()).count();
-        found.push((name, differences(&got, &expected).len(), refused, got.len()));
+        found.push((name, differences(&got, &expected).len() + changed, refused, got.len()));
         Ok(())
     };
-    compare("where derivatives follow a hint (i965)", drivers::i965(), None)?;
-    compare("where no extension is that texla uses", drivers::oldest(api), None)?;
+    compare("where derivatives follow a hint (i965)", drivers::i965(), coarse, None)?;
+    compare("where no extension is that texla uses", drivers::oldest(api), |_| {}, None)?;
     if api == Api::Es30 {
-        compare("on a phone's", drivers::phone(), None)?;
+        compare("on a phone's", drivers::phone(), drivers::set_phone, None)?;
         let limits = limits();
         let least = |a: Option<u32>, b| Some(a.unwrap_or(b).min(b));
         let (side, buffers) = (least(limits.max_texture_size, 4096), least(limits.max_draw_buffers, 4));
         let limits =
             limits.with_max_texture_size(side).with_max_draw_buffers(buffers).without_float_blend(true);
         let like = Driver::new("able").renderer("V3D 4.2");
-        compare("on V3D", drivers::v3d(), Some((like, DeviceOptions::default().with_limits(limits))))?;
+        let like = (like, DeviceOptions::default().with_limits(limits));
+        compare("on V3D", drivers::v3d(), |_| {}, Some(like))?;
     }
     Ok(found)
 }

@@ -252,12 +252,14 @@ fn simulated(promises: &mut Promises<'_>, _: &Amount) -> Result {
     let api = promises.api;
     let found = promises.swept("sweeps of extensions' state that have stopped", || states::swept(api));
     if let Some((tried, faults)) = found {
+        promises.at_least("values of extensions tried", 28, tried);
         let what =
             format!("of {tried} of them set on drivers that have them, other bits or values afterwards");
         promises.exactly(&what, 0, faults.len());
     }
     for (name, wrong, refused, steps) in drivers::simulated(promises.api)? {
-        promises.exactly(&format!("of {steps} operations, other bits or errors {name}"), 0, wrong);
+        let what = format!("of {steps} operations, other bits, errors or values of the application's {name}");
+        promises.exactly(&what, 0, wrong);
         promises.told(&format!("of them refused {name}"), refused);
     }
     Ok(())
