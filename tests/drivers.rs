@@ -410,11 +410,7 @@ fn everything_on_a_phone() {
     let expected = plain(Api::Es30);
     let _current = egl::core(Api::Es30, None);
     let driver = drivers::phone().install();
-    driver.switch(extensions::ALPHA_TEST_QCOM, true);
-    driver.value(extensions::ALPHA_TEST_FUNC_QCOM, &[f64::from(glow::NEVER)]);
-    driver.value(extensions::SHADING_RATE_QCOM, &[f64::from(extensions::RATE_2X2)]);
-    driver.value(extensions::SHADING_RATE_EXT, &[f64::from(extensions::RATE_2X2)]);
-    driver.value(extensions::POLYGON_MODE, &[f64::from(glow::LINE)]);
+    drivers::set_phone(&driver);
     let before = driver.state();
     let dev = driver.device(options());
     assert_eq!(driver.state(), before, "after the device was made");

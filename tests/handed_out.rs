@@ -7,7 +7,10 @@ mod common;
 use std::sync::Arc;
 
 use common::egl::{core, loader};
+use common::everything;
 use common::harness::{alone, assert_padded, limits, on_both};
+use common::loader::Entry::{glTexImage2D, glTexParameteri};
+use common::loader::{begin, calls, heal, loader as watched};
 use common::random::uniform;
 use glow::HasContext;
 use texla::gl::Api;
@@ -93,6 +96,30 @@ fn a_swizzle_of_the_hosts_changes_no_sum() {
         assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 10.0);
         assert_eq!(x.read().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     });
+}
+
+/// The library does not ask for a name by the call that hands it out to a host: from then on parameters are set again in every
+/// scope. So only a new texture sets any, and sets five. This does not depend on the dialect.
+#[test]
+fn the_library_hands_nothing_out_to_itself() {
+    let _alone = alone();
+    let _current = core(Api::Gl33, None);
+    begin();
+    // SAFETY: the context is current while the test holds the device; the loader knows the functions.
+    let dev = unsafe { Device::from_loader(watched(), DeviceOptions::default().with_limits(limits())) };
+    let (mut made, mut steps) = (0, 0);
+    everything::every(&dev.unwrap(), &mut |name, step| {
+        // These are given the name of another vector's texture.
+        if name.ends_with("::from_texture") {
+            return;
+        }
+        heal();
+        step();
+        assert_eq!(calls(glTexParameteri), 5 * calls(glTexImage2D), "{name}");
+        made += calls(glTexImage2D);
+        steps += 1;
+    });
+    assert!(made > 100 && steps > 500, "{made} textures in {steps} steps");
 }
 
 /// A kind of data: makes some, and says the name that a host gets of it, and what texla computes from it.

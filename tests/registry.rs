@@ -116,7 +116,8 @@ fn the_page_is_what_the_code_does() {
 fn state_of_extensions_changes_no_result() {
     for api in Api::ALL {
         let (tried, found) = swept(api);
-        assert_eq!(tried > 10, can_be_simulated(api), "{tried}");
+        // Of OpenGL all, and of OpenGL ES all that 3.0 can have.
+        assert!(tried >= 28, "{tried}");
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }
@@ -170,8 +171,9 @@ fn what_a_loader_sets_is_refused_without_one() {
             looked += 1;
         }
     });
-    // Most of them are of OpenGL ES.
-    assert!(looked >= if can_be_simulated(Api::Es30) { 15 } else { 1 }, "{looked}");
+    let by_loader = ROWS.iter().filter(|row| matches!(row.outcome, Outcome::KeptByLoader(_)));
+    let least: usize = by_loader.filter(|row| row.version.is_none()).map(|row| row.apis.len()).sum();
+    assert!(looked >= least && least > 10, "{looked}, expected {least}");
 }
 
 /// A device that owns the context sets these values once, and again when it is told to.

@@ -50,6 +50,8 @@ struct Amount {
     /// Each hostile value by itself too.
     singly: bool,
     faults: Stride,
+    /// Of all operations, one in so many is tried on simulated drivers.
+    on_drivers: usize,
     devices: usize,
     /// Results handed to another thread.
     hand_overs: usize,
@@ -63,6 +65,7 @@ const QUICK: Amount = Amount {
     stride: 40,
     singly: false,
     faults: Stride { steps: 45, faults: 30, losses: 3000 },
+    on_drivers: 8,
     devices: 16,
     hand_overs: 300,
     mutations: 1,
@@ -73,6 +76,7 @@ const WHOLE: Amount = Amount {
     stride: manners::EVERY,
     singly: true,
     faults: SOME,
+    on_drivers: 1,
     devices: 1000,
     hand_overs: 10_000,
     mutations: 80,
@@ -246,18 +250,20 @@ fn lesser(promises: &mut Promises<'_>, _: &Amount) -> Result {
 }
 
 /// Drivers that are simulated in front of the one that is here: see `tests/common/driver`.
-fn simulated(promises: &mut Promises<'_>, _: &Amount) -> Result {
+fn simulated(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     let extensions = include_str!("../../tests/registry/extensions.txt").lines().count();
     promises.told("extensions of the registries that have state, a row for each in the guide", extensions);
     let api = promises.api;
     let found = promises.swept("sweeps of extensions' state that have stopped", || states::swept(api));
     if let Some((tried, faults)) = found {
+        promises.at_least("values of extensions tried", 28, tried);
         let what =
             format!("of {tried} of them set on drivers that have them, other bits or values afterwards");
         promises.exactly(&what, 0, faults.len());
     }
-    for (name, wrong, refused, steps) in drivers::simulated(promises.api)? {
-        promises.exactly(&format!("of {steps} operations, other bits or errors {name}"), 0, wrong);
+    for (name, wrong, refused, steps) in drivers::simulated(promises.api, amount.on_drivers)? {
+        let what = format!("of {steps} operations, other bits, errors or values of the application's {name}");
+        promises.exactly(&what, 0, wrong);
         promises.told(&format!("of them refused {name}"), refused);
     }
     Ok(())

@@ -22,12 +22,11 @@ pub fn guest() -> Device {
     unsafe { Device::from_loader(loader(), DeviceOptions::default().with_limits(limits())) }.unwrap()
 }
 
-/// Work of a few draws that ends in as many numbers of this value.
+/// Work of a few draws that ends in as many numbers of this value. No texture held it before the last draw.
 pub fn work(x: &mut Vector, value: f32) {
     ops::fill(x, value).unwrap();
-    for _ in 0..20 {
-        ops::scale(x, 2.0).unwrap();
-        ops::scale(x, 0.5).unwrap();
+    for factor in [[2.0; 20], [0.5; 20]].concat() {
+        ops::scale(x, factor).unwrap();
     }
 }
 
@@ -69,7 +68,8 @@ impl Reader {
 }
 
 /// So many results from a worker to this thread, while two more threads keep the processor busy: how many were unfinished when the
-/// fence had been waited for. Two vectors take turns, and the worker goes on while the last result is looked at.
+/// fence had been waited for. Two vectors take turns. The worker goes on while the first of two results is looked at, and waits
+/// for the second: a driver that draws when more is asked of it would finish the first without a fence.
 pub fn unfinished(api: Api, results: usize) -> usize {
     let _alone = alone();
     let theirs = core(api, None);
@@ -91,9 +91,14 @@ pub fn unfinished(api: Api, results: usize) -> usize {
             let ours = ours.make_current_surfaceless().unwrap();
             let dev = guest();
             let mut pair = [0; 2].map(|_| Vector::zeros(&dev, ELEMENTS).unwrap());
+            let mut read = 0;
             for i in 0..results {
-                // The one of two results ago has been read.
-                if i >= 2 && freed.recv().is_err() {
+                // At least the one of two results ago has been read.
+                let needed = if i % 2 == 0 { i } else { i - 1 };
+                while read < needed && freed.recv().is_ok() {
+                    read += 1;
+                }
+                if read < needed {
                     break;
                 }
                 let x = &mut pair[i % 2];

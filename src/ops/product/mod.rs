@@ -178,7 +178,7 @@ fn check(
     for (operand, v) in [("x", Some(x)), ("z", z)] {
         let Some(v) = v else { continue };
         super::check_device(op, operand, v.device(), device)?;
-        if v.texture() == y.texture() {
+        if v.gl_texture().raw() == y.gl_texture().raw() {
             return Err(Error::Feedback { kernel: op.to_owned(), input: operand.to_owned() });
         }
     }

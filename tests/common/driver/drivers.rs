@@ -6,7 +6,7 @@ use std::path::Path;
 
 use texla::gl::Api;
 
-use super::{Driver, extensions, real};
+use super::{Driver, Installed, extensions, real};
 
 /// Mesa's V3D, the driver of the Raspberry Pi 4: OpenGL ES 3.1, textures of 4096, four draw buffers
 /// (`src/broadcom/common/v3d_limits.h`), no blending of 32-bit floats, which `EXT_float_blend` would bring. Uniforms and
@@ -71,6 +71,15 @@ pub fn phone() -> Driver {
         .with(&extensions::QCOM_SHADING_RATE)
         .with(&extensions::EXT_FRAGMENT_SHADING_RATE)
         .with(&extensions::NV_POLYGON_MODE)
+}
+
+/// What an application may have set there: no fragment passes, four share one value, and triangles are outlines.
+pub fn set_phone(driver: &Installed) {
+    driver.switch(extensions::ALPHA_TEST_QCOM, true);
+    driver.value(extensions::ALPHA_TEST_FUNC_QCOM, &[f64::from(glow::NEVER)]);
+    driver.value(extensions::SHADING_RATE_QCOM, &[f64::from(extensions::RATE_2X2)]);
+    driver.value(extensions::SHADING_RATE_EXT, &[f64::from(extensions::RATE_2X2)]);
+    driver.value(extensions::POLYGON_MODE, &[f64::from(glow::LINE)]);
 }
 
 /// A loader as `wglGetProcAddress` is: it knows no function of OpenGL 1.1, and in place of null some drivers give 1, 2, 3 or -1

@@ -8,34 +8,46 @@ use texla::{Device, DeviceOptions, Error, Vector, ops};
 
 use super::super::everything::draws;
 use super::super::harness::{alone, headless, limits};
+use super::extensions::EVERY;
 use super::registry::{Outcome, ROWS, Row, drivers};
 use super::{Driver, Installed};
 
-/// Whether the driver that is here has the functions of those that are simulated: on plain OpenGL ES 3.0 it has not.
-pub fn can_be_simulated(api: Api) -> bool {
-    let context = headless(api);
-    let gl = context.glow();
+/// Whether the context can have the values of a row: those of a later version it cannot, and a switch of one viewport needs the
+/// functions that come with OpenGL ES 3.2 or with an extension.
+fn is_possible(gl: &glow::Context, row: &Row) -> bool {
     let version = gl.version();
-    let new = api == Api::Gl33 || (version.major, version.minor) >= (3, 2);
-    if !new {
-        eprintln!("not looked at: OpenGL ES {}.{} lacks functions", version.major, version.minor);
+    let number = (version.major, version.minor);
+    let of_one_viewport =
+        |query| row.host.iter().any(|(of, index, _)| *of == query && ![0, EVERY].contains(index));
+    let indexed = !version.is_embedded
+        || number >= (3, 2)
+        || ["GL_OES_viewport_array", "GL_NV_viewport_array"]
+            .iter()
+            .any(|e| gl.supported_extensions().contains(*e));
+    let is_new = row.version.is_some_and(|needed| needed > number);
+    let needs_index = row.extension.switches.iter().any(|(cap, _)| of_one_viewport(*cap));
+    let possible = !is_new && (indexed || !needs_index);
+    if !possible {
+        eprintln!("not tried: {} on OpenGL ES {number:?}", row.extension.name);
     }
-    new
+    possible
 }
 
 /// Runs this in a context for each driver with some of these extensions; what it is given puts the driver in front, by a name.
 pub fn in_each_context(mut test: impl FnMut(Api, &[&'static Row], &dyn Fn(&str) -> Installed)) {
-    for api in Api::ALL.into_iter().filter(|api| can_be_simulated(*api)) {
-        for rows in drivers(api) {
+    for api in Api::ALL {
+        for mut rows in drivers(api) {
             let _alone = alone();
             let context = headless(api);
             drop(context.device().scope().unwrap());
+            rows.retain(|row| is_possible(&context.glow(), row));
+            let Some(version) = rows.first().map(|row| row.version) else { continue };
             test(api, &rows, &|name| {
                 // No other of them, if the real driver has it.
                 let others = ROWS.iter().map(|row| row.extension.name);
                 let others = others.filter(|name| rows.iter().all(|row| row.extension.name != *name));
                 let mut driver = Driver::new(name).without_extensions(others);
-                if let Some((major, minor)) = rows[0].version {
+                if let Some((major, minor)) = version {
                     driver = driver.version(major, minor);
                 }
                 rows.iter().fold(driver, |driver, row| driver.with(&row.extension)).install()

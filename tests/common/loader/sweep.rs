@@ -76,7 +76,7 @@ impl Counter {
 }
 
 /// A step of a simulation, which goes on from where the last one has ended.
-fn goes_on(name: &str) -> bool {
+pub fn goes_on(name: &str) -> bool {
     name.starts_with("Wave::") || name.starts_with("Fluid::")
 }
 
