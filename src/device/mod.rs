@@ -4,7 +4,7 @@ mod host;
 mod options;
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ use crate::gl::{
     Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, LiveObjects, Source, StateGuard,
 };
 use crate::gl::{Ledger, Raw, Texture};
-use crate::kernel::{Compiled, Description, Pool, PoolStats, PooledTexture};
+use crate::kernel::{Compiled, Description, Forget, Pool, PoolStats, PooledTexture};
 use crate::profile::{DeviceProfile, Workload};
 use crate::shape::Extent;
 
@@ -23,6 +23,8 @@ pub use options::DeviceOptions;
 struct DeviceInner {
     // Dropped before `gl`, so that their objects are in the graveyard when the context goes.
     kernels: RefCell<FxHashMap<Box<Description>, Rc<Compiled>>>,
+    /// Whoever keeps recordings that can be made again.
+    forgetful: RefCell<Vec<Weak<dyn Forget>>>,
     /// The room of the last draw's description, which is too large to ask for at every draw.
     spare: Cell<Option<Box<Description>>>,
     pool: RefCell<Pool>,
@@ -80,6 +82,7 @@ impl Device {
         let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
         Ok(Device(Rc::new(DeviceInner {
             kernels,
+            forgetful: RefCell::default(),
             spare: Cell::default(),
             pool,
             profile: RefCell::default(),
@@ -201,12 +204,14 @@ impl Device {
         self.0.pool.borrow().stats()
     }
 
-    /// Frees everything that can be made again: unused textures, cached framebuffers, and kernels compiled for
-    /// texla's own operations.
+    /// Frees everything that can be made again: unused textures, cached framebuffers, kernels compiled for
+    /// texla's own operations, and recordings of what solvers have drawn, with the textures that these keep.
     ///
     /// *Cost*: deletions now, allocations and compilations at the next use. *Errors*: as [`scope`](Self::scope).
     pub fn trim(&self) -> Result<()> {
         let _scope = self.scope()?;
+        let forgetful = std::mem::take(&mut *self.0.forgetful.borrow_mut());
+        forgetful.iter().filter_map(Weak::upgrade).for_each(|keeper| keeper.forget());
         self.0.pool.borrow_mut().shrink(0);
         self.0.kernels.borrow_mut().clear();
         self.0.gl.trim_framebuffers();
@@ -249,6 +254,13 @@ impl Device {
     /// True if both are handles on the same device.
     pub fn same(&self, other: &Device) -> bool {
         self.0.gl.same(&other.0.gl)
+    }
+
+    /// Notes somebody who keeps recordings, which a [trim](Self::trim) is to drop.
+    pub(crate) fn may_forget(&self, keeper: &Rc<dyn Forget>) {
+        let mut forgetful = self.0.forgetful.borrow_mut();
+        forgetful.retain(|known| known.strong_count() > 0 && !known.ptr_eq(&Rc::downgrade(keeper)));
+        forgetful.push(Rc::downgrade(keeper));
     }
 
     pub(crate) fn gl(&self) -> &Gl {

@@ -1,6 +1,7 @@
 //! Work that is done again and again on operands of the same layout: captured the first time, replayed after that.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
 
 use smallvec::SmallVec;
 
@@ -46,17 +47,32 @@ struct Slots {
     reads: SmallVec<[SlotId; 2]>,
 }
 
-/// Recordings of work `x = f(x, reads)`, one for each kind `K` of it. Whoever keeps them vouches that the kind, the layouts and
-/// the device's choices are all that `f` depends on.
-pub(crate) struct Replays<K>(RefCell<Vec<(Key<K>, Stretch)>>);
+/// What the device lets go of when it is [trimmed](Device::trim): recordings, which can be made again.
+pub(crate) trait Forget {
+    /// Drops them.
+    fn forget(&self);
+}
 
-impl<K> Default for Replays<K> {
-    fn default() -> Self {
-        Replays(RefCell::default())
+struct Known<K>(RefCell<Vec<(Key<K>, Stretch)>>);
+
+impl<K> Forget for Known<K> {
+    fn forget(&self) {
+        // Dropped when nothing is borrowed any more.
+        let _gone = self.0.try_borrow_mut().map(|mut known| std::mem::take(&mut *known));
     }
 }
 
-impl<K: Clone + PartialEq> Replays<K> {
+/// Recordings of work `x = f(x, reads)`, one for each kind `K` of it. Whoever keeps them vouches that the kind, the layouts and
+/// the device's choices are all that `f` depends on.
+pub(crate) struct Replays<K>(Rc<Known<K>>);
+
+impl<K> Default for Replays<K> {
+    fn default() -> Self {
+        Replays(Rc::new(Known(RefCell::default())))
+    }
+}
+
+impl<K: Clone + PartialEq + 'static> Replays<K> {
     /// Does the work so many times: by `describe` the first time, and where it cannot be recorded; by replays else. `fresh` is
     /// an operand like `x` with anything in it, with which `x` may change places, as it may in `describe`.
     pub fn run<T: TargetOperand>(
@@ -74,7 +90,7 @@ impl<K: Clone + PartialEq> Replays<K> {
         let mut left = times;
         let mut refused = 0;
         while left > 0 && refused < TRIED {
-            let known = self.0.borrow();
+            let known = self.0.0.borrow();
             refused = match known.iter().find(|(known, _)| *known == key).map(|(_, stretch)| stretch) {
                 Some(Stretch::Recorded(recording, slots)) if slots.suit(reads) => {
                     return slots.replay(recording, x, reads, fresh, left);
@@ -86,15 +102,19 @@ impl<K: Clone + PartialEq> Replays<K> {
             drop(known);
             if refused < TRIED {
                 let stretch = capture(device, x, reads, &describe, refused)?;
-                self.keep(&key, stretch);
+                self.keep(device, &key, stretch);
                 left -= 1;
             }
         }
         (0..left).try_for_each(|_| describe(x))
     }
 
-    fn keep(&self, key: &Key<K>, stretch: Stretch) {
-        let mut known = self.0.borrow_mut();
+    fn keep(&self, device: &Device, key: &Key<K>, stretch: Stretch) {
+        let mut known = self.0.0.borrow_mut();
+        if known.is_empty() {
+            let this: Rc<dyn Forget> = self.0.clone();
+            device.may_forget(&this);
+        }
         known.retain(|(known, _)| known != key);
         if known.len() >= KEPT {
             known.remove(0);
@@ -165,7 +185,16 @@ impl Slots {
 /// Draws that are the same in every second turn, recorded in the first turn of each kind. Whoever keeps them vouches that all
 /// that they depend on, but for the textures of the operands that are named, stays the same.
 #[derive(Default)]
-pub(crate) struct Turns(RefCell<[Turn; 2]>);
+pub(crate) struct Turns(Rc<BothTurns>);
+
+#[derive(Default)]
+struct BothTurns(RefCell<[Turn; 2]>);
+
+impl Forget for BothTurns {
+    fn forget(&self) {
+        let _gone = self.0.try_borrow_mut().map(|mut turns| std::mem::take(&mut *turns));
+    }
+}
 
 #[derive(Default)]
 enum Turn {
@@ -184,24 +213,31 @@ impl Turns {
         operands: &[View<'_>],
         describe: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let mut turns = self.0.borrow_mut();
-        let [even, odd] = &mut *turns;
-        let turn = if number.is_multiple_of(2) { even } else { odd };
-        match turn {
-            Turn::Recorded(recording, slots) => {
+        let odd = !number.is_multiple_of(2);
+        match self.0.turn(odd).as_deref() {
+            Some(Turn::Recorded(recording, slots)) => {
                 let exchanged: SmallVec<[_; 4]> =
                     slots.iter().copied().zip(operands.iter().copied()).collect();
-                recording.replay(&exchanged)
+                return recording.replay(&exchanged);
             }
-            Turn::Refused => describe(),
-            Turn::New => {
-                let Captured { value: slots, recording } = Recording::capture(device, |slots| {
-                    let named = operands.iter().map(|view| slots.add(*view)).collect();
-                    describe().map(|()| named)
-                })?;
-                *turn = recording.map_or(Turn::Refused, |recording| Turn::Recorded(recording, slots));
-                Ok(())
-            }
+            Some(Turn::Refused) => return describe(),
+            Some(Turn::New) | None => {}
         }
+        let Captured { value: slots, recording } = Recording::capture(device, |slots| {
+            let named = operands.iter().map(|view| slots.add(*view)).collect();
+            describe().map(|()| named)
+        })?;
+        let made = recording.map_or(Turn::Refused, |recording| Turn::Recorded(recording, slots));
+        let this: Rc<dyn Forget> = self.0.clone();
+        device.may_forget(&this);
+        let [even, other] = &mut *self.0.0.borrow_mut();
+        *(if odd { other } else { even }) = made;
+        Ok(())
+    }
+}
+
+impl BothTurns {
+    fn turn(&self, odd: bool) -> Option<Ref<'_, Turn>> {
+        Ref::filter_map(self.0.borrow(), |turns| turns.get(usize::from(odd))).ok()
     }
 }
