@@ -109,7 +109,7 @@ impl<'a> LcpSolver<'a> {
         /// start, projected.
         /// [`Error::NonFinite`] for an `x` or a `b` that is not finite; [`Error::Parameter`] for a `b` with an element more than
         /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging
-        /// is no error: see [`LcpOutcome::reason`].
+        /// is no error: see [`LcpOutcome::reason`](crate::solve::LcpOutcome::reason).
         ///
         /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
         /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.
