@@ -3,6 +3,7 @@
 //! A second device in the same context does the same work through functions that write down each call and its arguments. The list
 //! is then made again without texla. What is measured is the time that calls take to be given to the driver, in bursts that its
 //! queue has room for; between two bursts the device is waited for.
+#![allow(unsafe_code)] // functions of GL in the place of the driver's
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_void};
@@ -344,14 +345,14 @@ fn main() {
     });
     for side in [16, 64, 256] {
         row(&format!("V-cycle, stencil of {side}x{side}, from zero"), &|device| {
-            let m = Multigrid::new(&stencil(device, side), MultigridParams::default()).expect("multigrid");
+            let m = Multigrid::new(stencil(device, side), MultigridParams::default()).expect("multigrid");
             let r = Vector::filled(device, side * side, 1.0).expect("r");
             let mut z = Vector::zeros(device, side * side).expect("z");
             Box::new(move || m.apply(&mut z, &r))
         });
     }
     row("V-cycle, stencil of 64x64, as a smoother", &|device| {
-        let m = Multigrid::new(&stencil(device, 64), MultigridParams::default()).expect("multigrid");
+        let m = Multigrid::new(stencil(device, 64), MultigridParams::default()).expect("multigrid");
         let b = Vector::filled(device, 64 * 64, 1.0).expect("b");
         let mut x = Vector::zeros(device, 64 * 64).expect("x");
         Box::new(move || m.smooth(&mut x, &b, 1))

@@ -11,8 +11,8 @@ use crate::systems::{self, System, apply, bits, entries, norm, relative_error, r
 use texla::host::Csr;
 use texla::ops;
 use texla::solve::{
-    Gmres, GmresParams, HistoryPoint, Identity, Jacobi, MOST_RESTART, Preconditioner, SolveReport, Stop,
-    StopReason,
+    Gmres, GmresParams, HistoryPoint, Identity, Jacobi, MOST_RESTART, Preconditioner, ResidualKind,
+    SolveReport, Stop, StopReason,
 };
 use texla::{Device, DoubleVector, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
@@ -100,11 +100,11 @@ fn solutions_and_residuals_are_those_of_the_twin() {
                     let off = (found - history[*k]).abs();
                     assert!(off <= 1e-2 * history[*k] + 1e-5, "{label}: {found:e} for {:e}", history[*k]);
                 }
-                let falls = report
-                    .history
-                    .windows(2)
-                    .all(|w| w[0].iteration < w[1].iteration && w[1].residual <= 1.01 * w[0].residual + 1e-6);
-                assert!(falls, "{label}");
+                assert!(report.history.windows(2).all(|w| w[0].iteration < w[1].iteration), "{label}");
+                // By its recurrence: a certified residual may be larger than that has promised.
+                let polled = report.history.iter().filter(|point| point.kind == ResidualKind::Recurrence);
+                let polled: Vec<f64> = polled.map(|point| point.residual).collect();
+                assert!(polled.windows(2).all(|w| w[1] <= 1.01 * w[0] + 1e-6), "{label}");
             }
         }
     });

@@ -96,7 +96,7 @@ impl<A: LinOp> LcpSolver<A> {
     }
 
     /// Solves, from the warm start in `x`; what is negative in it begins as zero. Not converging is no error: see
-    /// [`LcpOutcome::reason`].
+    /// [`LcpOutcome::reason`](crate::solve::LcpOutcome::reason).
     ///
     /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
     /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.

@@ -3,7 +3,7 @@
 use super::super::aims::{AT_ONCE_OF_PAIRS, KEPT_GROWTH, SPELL, WORTH_ANOTHER};
 use super::super::rounding::{counted, hides};
 use super::super::{After, LEAST_BOUND, LEAST_BOUND_OF_PAIRS, Order, Traits};
-use super::talk::{PLAIN, Talk, is_near, recurrence};
+use super::talk::{PLAIN, Talk, broken, is_near, recurrence};
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::state::Flag;
 
@@ -76,7 +76,7 @@ fn an_aim_within_a_factor_of_two_is_the_last() {
         let mut talk = Talk::new(recurrence(PLAIN));
         assert!(is_near(talk.residual(residual).run().aim, aim), "{residual:e}");
     }
-    for (residual, is_last) in [(2.1e-5 * 1e5, false), (1.9e-5 * 1e5, true)] {
+    for (residual, is_last) in [(2.1, false), (2.0, true)] {
         let mut talk = Talk::new(recurrence(Traits { direct: true, ..PLAIN }));
         let aim = talk.residual(residual).run().aim;
         assert!(is_near(aim, residual * 1e-5), "{aim:e}");
@@ -87,8 +87,26 @@ fn an_aim_within_a_factor_of_two_is_the_last() {
 }
 
 #[test]
+fn stops_that_were_passed_are_not_made() {
+    let mut talk = Talk::new(recurrence(PLAIN));
+    // One of two is left, and the residual is but a digit from the bound.
+    assert!(is_near(talk.residual(1.0).met(10, 0.02).residual(1e-4).run().aim, 1e-5));
+}
+
+#[test]
+fn a_stop_on_the_way_is_no_last_aim() {
+    let mut talk = Talk::new(recurrence(Traits { direct: true, ..PLAIN }));
+    // Twice the last aim; then from further off, where that is out of reach.
+    talk.residual(1.9).met(1, 1e-5).residual(1.0).run();
+    talk.ended(Flag::Stalled, 5, 0.1, After::UnlessProgress(broken(0.0)));
+    let aim = talk.residual(30.0).run().aim;
+    assert!(is_near(aim, 30.0 * 1e-5), "{aim:e}");
+    talk.met(9, aim).residual(25.0).run();
+}
+
+#[test]
 fn a_direction_is_kept_while_the_recurrence_agrees() {
-    for (true_residual, keeps) in [(0.0399, true), (0.0401, false)] {
+    for (true_residual, keeps) in [(0.04, true), (0.0401, false)] {
         let mut talk = Talk::new(recurrence(PLAIN));
         let run = talk.residual(1.0).met(10, 0.02).residual(true_residual).run();
         assert_eq!(run.keep_direction, keeps);
@@ -99,7 +117,7 @@ fn a_direction_is_kept_while_the_recurrence_agrees() {
 
 #[test]
 fn a_residual_that_does_not_fall_is_aimed_at_the_bound() {
-    for (true_residual, aim) in [(0.499, (0.499f64 * 1e-5).sqrt()), (0.501, 1e-5)] {
+    for (true_residual, aim) in [(0.5, (0.5f64 * 1e-5).sqrt()), (0.501, 1e-5)] {
         let mut talk = Talk::new(recurrence(PLAIN));
         let run = talk.residual(1.0).met(10, 0.3).residual(true_residual).run();
         assert!(is_near(run.aim, aim), "{run:?}");

@@ -1,6 +1,6 @@
 //! How sweeps are aimed, and when they end.
 
-use super::super::After;
+use super::super::{After, Policy, Sweeps};
 use super::talk::{Talk, is_near, sweeps};
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::state::Flag;
@@ -46,6 +46,11 @@ fn sweeps_for_pairs_go_down_by_tenths() {
     assert!(is_near(talk.met(12, 0.01).residual(0.9e-4).run().aim, 0.5e-5));
     let mut talk = Talk::new(sweeps(true, false));
     assert!(is_near(talk.residual(1.99e-4).run().aim, 1e-5));
+    // Twenty times, to the bit.
+    let mut terms = sweeps(true, false);
+    (terms.bound, terms.policy) =
+        (0.0625, Policy::Sweeps(Sweeps { pairs: true, at_once: 0.125, forgives: false }));
+    assert_eq!(Talk::new(terms).residual(1.0).run().aim, 0.0625);
     // A halt half of the way is none.
     let mut talk = Talk::new(sweeps(true, false));
     talk.residual(1.0).ended(Flag::Stalled, 9, 0.1, After::Judge).residual(0.49).run();
