@@ -51,9 +51,9 @@ impl Default for MinresParams {
 ///
 /// # Errors
 ///
-/// - [`new`](Krylov::new): [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
-///   [`Error::Parameter`].
-/// - [`preconditioned`](Krylov::preconditioned): also [`Error::Unsupported`] for a preconditioner that is
+/// - [`new`](Krylov::new): [`Error::Matrix`](crate::Error::Matrix) when `a` is not square, or is known not to be symmetric;
+///   [`Error::Parameter`](crate::Error::Parameter).
+/// - [`preconditioned`](Krylov::preconditioned): also [`Error::Unsupported`](crate::Error::Unsupported) for a preconditioner that is
 ///   known not to be positive definite.
 /// - [`solve`](Krylov::solve): no others.
 ///
