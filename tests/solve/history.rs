@@ -74,7 +74,9 @@ fn bounds_are_no_less_than_residuals() {
             };
             for point in run(1000).history.iter().filter(|point| point.kind == ResidualKind::Bound) {
                 let there = run(point.iteration).true_residual;
-                assert!(point.residual >= 0.999 * there, "{n}: {point:?}, {there:e} there");
+                // Of the recurrence: the iterate itself has 32 bits.
+                let rounding = 4.0 / f64::from(1 << 24);
+                assert!(point.residual + rounding >= 0.999 * there, "{n}: {point:?}, {there:e} there");
                 seen += 1;
             }
         }
