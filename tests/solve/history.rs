@@ -63,7 +63,7 @@ fn predicted(a: &StoredMatrix, x: &mut Vector, b: &Vector, most: usize, stop: St
 fn bounds_are_no_less_than_residuals() {
     on_both(|device| {
         let mut seen = 0;
-        for n in [2, 3, 5, 17, 60, 200, 400] {
+        for n in [2, 3, 5, 17, 60, 200] {
             let system = System::of_ones("poisson", problems::poisson_1d(n).to_csr());
             let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
             let b = Vector::from_f64(device, &system.b).unwrap();
