@@ -46,6 +46,8 @@ pub(crate) use pool::{Pool, PooledTexture};
 #[cfg(test)]
 pub(crate) use recording::SlotId;
 pub(crate) use recording::{Captured, Recording};
-pub(crate) use replays::{Forget, Replays, Turns};
+#[cfg(feature = "sim")]
+pub(crate) use replays::Turns;
+pub(crate) use replays::{Forget, Replays};
 pub(crate) use spec::{KernelSpec, StageSpec};
 pub(crate) use user::compile_now;

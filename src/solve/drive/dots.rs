@@ -106,6 +106,7 @@ impl Reducer {
         })
     }
 
+    #[cfg(feature = "sim")]
     /// The same with `q = A d`, which is written nowhere: of `d`, `q`, `r` and, if need be, `M`.
     pub fn sum_inlined(
         &self,
