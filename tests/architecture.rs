@@ -512,9 +512,9 @@ fn what_may_grow_says_so() {
     assert!(gone.is_empty(), "{gone:?}");
 }
 
-/// Names that two modules give to types of their own: those of waves and of fluids, what a file's banner calls so, and what
-/// an error of a script is about.
-const GIVEN_TWICE: &[&str] = &["Boundaries", "Boundary", "Field", "Format", "Operand"];
+/// Names that two modules give to types of their own: those of waves and of fluids, what a file's banner calls so, what
+/// an error of a script is about, and the registers of packed programs and of Krylov methods.
+const GIVEN_TWICE: &[&str] = &["Boundaries", "Boundary", "Field", "Format", "Operand", "Register"];
 
 /// A name of the public API stands for one type, so that a program can import any two of them.
 #[test]

@@ -10,6 +10,7 @@ pub const SILENT: &[(&str, &str)] = &[
     ("profile/read.frag", TIMED),
     ("profile/write.frag", TIMED),
     ("solve/shadow.frag", "any vector that looks random will do; the hash itself is held to its source"),
+    ("solve/update.frag", "all that it computes is written from the statements of a recipe"),
 ];
 
 const TIMED: &str = "of what it computes, only the time is looked at";
@@ -108,11 +109,6 @@ pub const EQUIVALENT: &[(&str, &str, &str)] = &[
         "the target has one channel",
     ),
     (
-        "solve/beta_step.frag",
-        "else if (!in_range(rr) || rr > ceiling) { flag = -(OUT_OF_RANGE); value = rr; }",
-        "a flag that is none of the others is read as this one",
-    ),
-    (
         "repack/unpack.frag",
         "return vec4(x_element(uint(first + p.y * width + p.x)), 0.0, 0.0, 1.0);",
         "the target has one channel",
@@ -123,64 +119,17 @@ pub const EQUIVALENT: &[(&str, &str, &str)] = &[
         "the target has one channel",
     ),
     (
-        "solve/advance.frag",
-        "return c.w != 0.0 ? sum : sum + (c.x * factor) * v_here();",
-        "where iterates are frozen without a flag, alpha is 0",
-    ),
-    (
-        "solve/beta_step.frag",
-        "float beta = entry == START ? 1.0 : rz / before.y;",
-        "at a start the direction is z itself: beta only has to be in range",
-    ),
-    (
-        "solve/bicg_alpha.frag",
-        "float value = 1.0;",
-        "the value is read only with a flag, which brings its own",
-    ),
-    (
-        "solve/bicg_alpha.frag",
-        "coefficients = frozen || flag != RUNNING ? vec4(0.0, 0.0, 0.0, 0.0) : vec4(alpha, hv, 0.0, 0.0);",
-        "the steps after it see the flag, and say themselves that all is frozen",
-    ),
-    (
-        "solve/gmres_begin.frag",
-        "if (!in_range(rr) && rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }",
-        "the ceiling is the end of the range; and what is no number the first column finds out",
-    ),
-    ("solve/gmres_begin.frag", "float rr = total_of_dots().y;", "both sums are of the residual and itself"),
-    (
         "solve/gmres_column.frag",
         "if (p.x == j) return vec4(all, 1.0, 0.0, 0.0);",
         "of an element of the triangle the first channel alone is read",
-    ),
-    (
-        "include/shadow.glsl",
-        "float cosine(float hv, float vv) { return -(vv > 0.0 ? hv / sqrt(shadow) / sqrt(vv) : 0.0); }",
-        "it is told only where it is rounding, of either sign",
     ),
     (
         "solve/gmres_column.frag",
         "float next = first_element(uint(k + 1)) - second_element(uint(k + 1));",
         "the second time takes out what rounding has left, and the sum is rounded as much",
     ),
-    (
-        "solve/minres_begin.frag",
-        "if (!in_range(rr) && rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }",
-        "the ceiling is the end of the range, and no run begins with a residual that is no number",
-    ),
-    (
-        "solve/minres_begin.frag",
-        "float gamma = running ? sqrt(rz) : 0.0;",
-        "norms are read only where iterates are running",
-    ),
-    ("solve/minres_begin.frag", "mark = vec4(rr, iterations, 0.0, 1.0);", "nothing reads the last channel"),
     ("solve/substitute.frag", "vec4 n = -(vec4(0.0));", "zero with a sign"),
     ("solve/substitute.frag", "vec4 f = -(vec4(0.0));", "zero with a sign"),
-    (
-        "include/shadow.glsl",
-        "return abs(cosine) < LEAST_COSINE ? (cosine <= 0.0 ? -LEAST_COSINE : LEAST_COSINE) * size : ts / tt;",
-        "where s and t are orthogonal to the last digit, either sign is as good",
-    ),
 ];
 
 fn is_step(file: &str) -> bool {

@@ -97,7 +97,7 @@ impl KrylovMethod for MinresParams {
 
 impl Runs for MinresParams {
     const SOLVE: &'static str = "Minres::solve";
-    type Run<'r> = Running<'r, Recurrence>;
+    type Run<'r> = Running<'r, Lanczos>;
 
     async fn start<'r>(
         Parts { a, m, params }: Parts<'r, Self>,
@@ -106,7 +106,7 @@ impl Runs for MinresParams {
         let unknowns = at.b.len();
         Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
             let mut store = Store::new(a.device(), params.windows, wide, Options::default())?;
-            let recipe = Recurrence::new(&mut store, unknowns)?;
+            let recipe = Lanczos::new(&mut store, unknowns)?;
             Ok((store, recipe))
         })
     }
@@ -118,7 +118,7 @@ const PATIENCE: usize = 500;
 /// The recurrences of Paige and Saunders: Lanczos vectors `v`, not divided by their norms in the preconditioner's, `z = M v`, and
 /// directions `w`. `gamma` is the norm of `v`, `eta` that of the residual in the norm of the preconditioner, of whose square `share`
 /// times is taken for r·r; (`c`, `s`) is the rotation that makes a triangle of a column.
-pub(in crate::solve) struct Recurrence {
+pub(in crate::solve) struct Lanczos {
     v: Register,
     v_before: Register,
     next: Register,
@@ -139,7 +139,7 @@ pub(in crate::solve) struct Recurrence {
     unknowns: usize,
 }
 
-impl Recurrence {
+impl Lanczos {
     fn new(s: &mut Store, unknowns: usize) -> Result<Self> {
         let [v, v_before, next, p, z, next_z, w, w_before, next_w] = s.registers();
         let [patience] = s.numbers(["patience"])?;
@@ -148,7 +148,7 @@ impl Recurrence {
         let _ = s.numbers(["gamma", "gamma_before", "eta", "share"])?;
         let [by_p, by_v, by_before] = s.numbers(["by_p", "by_v", "by_before"])?;
         let [by_z, by_w_before, by_w, step] = s.numbers(["by_z", "by_w_before", "by_w", "stride"])?;
-        Ok(Recurrence {
+        Ok(Lanczos {
             v,
             v_before,
             next,
@@ -171,12 +171,12 @@ impl Recurrence {
     }
 }
 
-impl Recipe for Recurrence {
+impl Recipe for Lanczos {
     const NAME: &'static str = "MINRES";
     const LOSES: bool = true;
 
     fn begin(&mut self, s: &mut Space<'_, '_>, _: bool) -> Result<()> {
-        let Recurrence { v, v_before, z, w, w_before, .. } = *self;
+        let Lanczos { v, v_before, z, w, w_before, .. } = *self;
         s.set(self.patience, self.unknowns.max(PATIENCE) as f32)?;
         [v_before, w, w_before].into_iter().try_for_each(|register| s.clear(register))?;
         s.update([v.is(Space::R)])?;
@@ -191,7 +191,7 @@ impl Recipe for Recurrence {
     }
 
     fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
-        let Recurrence { v, v_before, next, p, z, next_z, w, w_before, next_w, .. } = *self;
+        let Lanczos { v, v_before, next, p, z, next_z, w, w_before, next_w, .. } = *self;
         s.product(p, z)?;
         // Every so many iterations, whether the residual has come to a halt.
         let lanczos = "
@@ -231,7 +231,7 @@ impl Recipe for Recurrence {
     }
 }
 
-impl Ends for Recurrence {
+impl Ends for Lanczos {
     /// A run loses what it knows where it ends; but so many iterations do in exact arithmetic, twice, and beyond them the
     /// recurrence of a singular system may promise what is not so.
     fn spell(&self, _: bool) -> Option<usize> {

@@ -98,7 +98,7 @@ impl Register {
 
     /// `self = self + operand`, also once iterates are frozen.
     pub(in crate::solve) fn adds(self, operand: impl Into<Operand>) -> Update {
-        let update = self.from(Base::Itself).with(false, None, operand.into());
+        let update = self.from(Base::Itself).added(false, None, operand.into());
         Update { always: true, ..update }
     }
 
@@ -114,15 +114,15 @@ impl Update {
 
     /// `+ factor operand`
     pub fn plus(self, factor: Number, operand: impl Into<Operand>) -> Self {
-        self.with(false, Some(factor), operand.into())
+        self.added(false, Some(factor), operand.into())
     }
 
     /// `- factor operand`
     pub fn minus(self, factor: Number, operand: impl Into<Operand>) -> Self {
-        self.with(true, Some(factor), operand.into())
+        self.added(true, Some(factor), operand.into())
     }
 
-    fn with(mut self, minus: bool, factor: Option<Number>, operand: Operand) -> Self {
+    fn added(mut self, minus: bool, factor: Option<Number>, operand: Operand) -> Self {
         self.terms.push(Term { minus, factor, operand });
         self
     }
