@@ -184,14 +184,19 @@ impl Store {
         most: usize,
         gates: bool,
     ) -> Result<[Number; N]> {
-        let device = self.reducer.device.clone();
         let first = self.groups.len();
+        self.group(&names, most, gates)?;
+        let mut places = (0..N).map(|k| Number { group: first + k / most, place: k % most });
+        Ok(names.map(|_| places.next().unwrap_or(Number { group: first, place: 0 })))
+    }
+
+    fn group(&mut self, names: &[&'static str], most: usize, gates: bool) -> Result<()> {
+        let device = self.reducer.device.clone();
         for chunk in names.chunks(most) {
             let texel = PingPong::new(Scalar::uninit(&device)?, Scalar::uninit(&device)?);
             self.groups.push(Group { names: chunk.to_vec(), texel, gates, written: false });
         }
-        let mut places = (0..N).map(|k| Number { group: first + k / most, place: k % most });
-        Ok(names.map(|_| places.next().unwrap_or(Number { group: first, place: 0 })))
+        Ok(())
     }
 
     pub(in crate::solve) fn is_wide(&self) -> bool {

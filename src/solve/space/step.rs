@@ -104,13 +104,13 @@ impl Space<'_, '_> {
     /// `counts()`, `meets(r.r)` and `will_meet(r.r)` of `glsl/solve/step.frag`. A sum or number out of the range of floats ends the
     /// run. *Errors*: those of drawing.
     pub fn numbers<const N: usize>(&mut self, dots: [(&'static str, Dot); N], text: &str) -> Result<()> {
-        self.numbers_besides(dots, text, Besides::default())
+        self.numbers_besides(&dots, text, Besides::default())
     }
 
     /// The same with something besides.
-    pub(in crate::solve) fn numbers_besides<const N: usize>(
+    pub(in crate::solve) fn numbers_besides(
         &mut self,
-        dots: [(&'static str, Dot); N],
+        dots: &[(&'static str, Dot)],
         text: &str,
         besides: Besides<'_>,
     ) -> Result<()> {
@@ -128,7 +128,7 @@ impl Space<'_, '_> {
         }
         let finds_unit =
             self.own.finds_unit && ["meets", "will_meet"].iter().any(|test| mentions(text, test).0);
-        let names = dots.map(|(name, _)| name).to_vec();
+        let names = dots.iter().map(|(name, _)| *name).collect();
         let groups = self.groups_in(text);
         let step = Step { names, sums, places, groups, text, begins, finds_unit };
         if self.own.counted.is_some() {

@@ -49,10 +49,14 @@ impl<'a> Space<'_, 'a> {
     ///
     /// *Errors*: those of drawing.
     pub fn update<const N: usize>(&mut self, updates: [Update; N]) -> Result<()> {
+        self.updated(updates.into())
+    }
+
+    fn updated(&mut self, updates: Vec<Update>) -> Result<()> {
         let mut owed = self.own.owed;
         let mut pays = false;
-        let mut kept = Vec::with_capacity(N);
-        let mut assigned = Vec::with_capacity(N);
+        let mut kept = Vec::with_capacity(updates.len());
+        let mut assigned = Vec::with_capacity(updates.len());
         for mut update in updates {
             let of_x = update.target == Self::X;
             // What goes on from what it was, or from what an update before has made.

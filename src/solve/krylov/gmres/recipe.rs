@@ -46,7 +46,7 @@ impl Cycles {
             "inverse = flag == RUNNING ? inversesqrt(rr) : 0.0; left = sqrt(rr); cycle = rr; count = 0.0;";
         let text = ["meets(rr);", stalled, text].concat();
         let none = Besides { frozen: "count = 0.0; inverse = 0.0;", ..Besides::default() };
-        s.numbers_besides([("rr", Space::R.dot(Space::R))], &text, none)?;
+        s.numbers_besides(&[("rr", Space::R.dot(Space::R))], &text, none)?;
         self.done = 0;
         self.next(s, Space::R)
     }
@@ -116,7 +116,7 @@ impl Recipe for Cycles {
             ints: &[("j", j), ("restart", restart)],
             frozen: "inverse = 0.0;",
         };
-        s.numbers_besides([], text, besides)?;
+        s.numbers_besides(&[], text, besides)?;
         self.done = count;
         if count < self.basis.restart() {
             return self.next(s, w);
