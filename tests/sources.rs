@@ -264,7 +264,7 @@ fn has_member(text: &str, of: &str, member: &str) -> bool {
     };
     let associated = |body: &String| declared(body, member);
     bodies(format!("pub enum {of}")).iter().any(variant)
-        || ["impl ", "impl<'_> ", "impl<'a> "]
+        || ["impl ", "impl<'_> ", "impl<'a> ", "impl<A: LinOp, P: Preconditioner> "]
             .iter()
             .any(|i| bodies(format!("{i}{of}")).iter().any(associated))
 }
