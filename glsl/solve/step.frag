@@ -44,7 +44,7 @@ void bounded(Number v) {
     if (!within(v)) ends(OUT_OF_RANGE, leading(v));
 }
 
-// Ends the run at the end of this iteration, where it has come to a halt.
+// Ends the run at the end of this iteration, where it has stalled.
 void halts(bool halted, float why, Number v) {
     if (halted) ends(-why, leading(v));
 }

@@ -32,7 +32,7 @@ struct Key<K> {
 /// What has become of captures.
 enum Stretch {
     Recorded(Recording, Slots),
-    /// So many were in vain.
+    /// So many could not be replayed.
     Refused(u8),
 }
 

@@ -32,7 +32,7 @@ fn iterate_by(
     let before = dev.counters();
     let run = cg.iterate(&mut x, b, count).unwrap();
     let done = dev.counters().since(&before);
-    assert_eq!((done.readbacks, done.async_checks), (0, 0));
+    assert_eq!((done.readbacks, done.async_checks, done.uploads), (0, 0, 0));
     (x.read().unwrap(), run.read().unwrap(), done.draws)
 }
 

@@ -40,7 +40,7 @@ pub struct Tried {
     pub why: GivenUp,
 }
 
-/// What [`Auto`](super::Auto) has come to.
+/// The outcome of a solve by [`Auto`](super::Auto).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AutoReport {

@@ -106,22 +106,15 @@ impl Reducer {
         })
     }
 
+    /// The same with `q = A d`, which is written nowhere: of `d`, `q` and `r`.
     #[cfg(feature = "sim")]
-    /// The same with `q = A d`, which is written nowhere: of `d`, `q`, `r` and, if need be, `M`.
-    pub fn sum_inlined(
-        &self,
-        dots: Dots,
-        q: InlinedProduct<'_>,
-        r: &Vector,
-        m: Option<&Vector>,
-    ) -> Result<Partial> {
+    pub fn sum_inlined(&self, dots: Dots, q: InlinedProduct<'_>, r: &Vector) -> Result<Partial> {
         let plan = ReducePlan::of_products(r.extent(), self.windows.fetched());
         let (lines, names) = dots.block();
         let own = names.get(2..).unwrap_or_default();
         self.run(dots, &plan, |stages| stages.to_a_window(), &|draw| {
-            let views = [Some(r), m].into_iter().flatten().map(Operand::view);
             let others = own.len() + usize::from(self.scale.is_some());
-            Ok(self.in_units(block(q.in_draw(draw, others)?, (lines, own), views)))
+            Ok(self.in_units(block(q.in_draw(draw, others)?, (lines, own), [r.view()])))
         })
     }
 

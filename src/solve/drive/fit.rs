@@ -17,7 +17,7 @@ pub(crate) fn fit(a: &dyn LinOp, x: &mut Vector, b: &Vector) -> Result<()> {
     let mut reducer = Reducer::new(device, Windows::Balanced);
     reducer.relative_to(b)?;
     let product = InlinedProduct { a, alpha: 1.0, d: x };
-    let sums = reducer.sum_inlined(Dots::Fit, product, b, None)?;
+    let sums = reducer.sum_inlined(Dots::Fit, product, b)?;
     let factor = Scalar::uninit(device)?;
     sums.left_to(Draw::new(device, glsl!("solve/coefficient.frag"))).target(factor.view()).run()?;
     let fitted = Vector::uninit(device, x.len())?;

@@ -226,7 +226,7 @@ impl Misses {
     }
 
     fn is_stuck(self, flag: Flag, hardly: bool) -> bool {
-        // A correction of 32 bits that comes to a halt may be half of the way for pairs.
+        // A correction of 32 bits that stalls may be half of the way for pairs.
         let halted = flag == Flag::Stalled && (hardly || !self.sweeps.pairs);
         halted || hardly && self.counted(flag, hardly).count > 1
     }

@@ -74,7 +74,7 @@ pub(in crate::solve) struct Judge {
     flag: Flag,
     /// The residual by its recurrence, where the direction may be kept.
     recurrence: Option<f64>,
-    /// It has met its aim, or come to a halt, without an iteration: where squares vanish, any aim is met by doing nothing.
+    /// It has met its aim, or stalled, without an iteration: where squares vanish, any aim is met by doing nothing.
     idle: bool,
     /// What ends the solve unless the bound is met, and what does unless the residual has fallen to a share.
     breakdown: Option<Breakdown>,
@@ -265,7 +265,7 @@ impl Judge {
         self.widened.is_none() && self.traits().is_some_and(|traits| traits.widens)
     }
 
-    /// Whether the recurrence in 32 bits has come to its end.
+    /// Whether the recurrence in 32 bits can gain nothing more.
     fn gains_nothing(&mut self) -> bool {
         let (iterations, residual) = (self.iterations, self.seen.own);
         self.is_stuck()

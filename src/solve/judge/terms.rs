@@ -1,4 +1,4 @@
-//! What a [`Judge`](super::Judge) is made from, what it is told, and what it answers.
+//! What a [`Judge`](super::Judge) is made from, what it receives, and what it answers.
 
 use crate::ops::Accuracy;
 use crate::solve::drive::report::{Breakdown, StopReason};

@@ -193,7 +193,7 @@ impl Recipe for Lanczos {
     fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
         let Lanczos { v, v_before, next, p, z, next_z, w, w_before, next_w, .. } = *self;
         s.product(p, z)?;
-        // Every so many iterations, whether the residual has come to a halt.
+        // Every so many iterations, whether the residual has stalled.
         let lanczos = "
             if (done - marked >= patience) {
                 left = square_of_r > 0.998 * mark ? square_of_r / mark : 0.0;

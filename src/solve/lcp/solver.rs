@@ -183,7 +183,7 @@ impl Ready {
         scoped(a.device(), async {
             let (high, low) = x.parts();
             let b = right.high;
-            // What is lost is told of nowhere.
+            // The lost part is not reported.
             let bound = (self.params.stop.relative / f64::from(1u32 << 18), false);
             let (finite, _) = front::asked(op, a, (high, low), right, bound, Small::BesideNegative).await?;
             let device = a.device();

@@ -35,11 +35,11 @@ impl Arrangement {
 #[derive(Default)]
 pub(super) struct Iterations {
     known: Vec<(Arrangement, Recording, Arrangement)>,
-    /// Captures in vain.
+    /// Captures that could not be replayed.
     refused: usize,
 }
 
-/// Arrangements that take turns, at most; and captures in vain after which none is tried.
+/// Most arrangements that are kept; and how many captures may fail before no more are tried.
 const MOST: usize = 12;
 const TRIED: usize = 4;
 

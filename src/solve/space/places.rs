@@ -96,7 +96,7 @@ pub struct Store {
     /// By how much larger directions are than updates of the iterate are to be, besides what all scales say.
     pub(in crate::solve) lift: f32,
     pub(super) versions: u64,
-    /// What it comes to, where nothing is drawn.
+    /// The work so far, where it is counted and nothing is drawn.
     pub(super) counted: Option<Workload>,
     pub(super) iterations: Iterations,
 }
@@ -239,7 +239,7 @@ impl Store {
         Ok(())
     }
 
-    /// What an iteration comes to, with nothing drawn: on average, where updates wait.
+    /// The work of an iteration, counted without drawing: on average, where updates wait.
     pub(in crate::solve) fn count<R: Recipe>(
         &mut self,
         m: &dyn Preconditioner,

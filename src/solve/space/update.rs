@@ -16,7 +16,7 @@ use crate::shape::Extent;
 use crate::solve::drive::dots::InlinedProduct;
 use crate::solve::drive::scales::power;
 
-/// What the updates of one statement come to, as text.
+/// The text of one pass of vector updates, and what it reads and writes.
 #[derive(Default)]
 struct Written {
     reads: Reads,
@@ -116,7 +116,7 @@ impl<'a> Space<'_, 'a> {
         while count > 1 {
             let written = self.worded(updates.get(..count).unwrap_or(updates))?;
             let inputs =
-                written.reads.count(self)? + written.groups.len() + 1 + if pays { parts + 1 } else { 0 };
+                Self::others(&written, written.reads.count(self)?, pays) + if pays { parts - 1 } else { 0 };
             // Operators that are read with the updates have been asked whether there is room.
             if parts * written.targets.len() <= buffers
                 && (inputs <= units || written.reads.product.is_some())
@@ -126,6 +126,12 @@ impl<'a> Space<'_, 'a> {
             count -= 1;
         }
         Ok(count.max(1))
+    }
+
+    /// Textures that a pass reads besides an operator and its factor: registers, coefficients or the report, and for an update
+    /// of before its direction and coefficient.
+    fn others(written: &Written, registers: usize, pays: bool) -> usize {
+        registers + written.groups.len() + usize::from(written.by_report) + if pays { 2 } else { 0 }
     }
 
     /// A register that is another one for once: without a pass, where its own vector is not needed by an update that waits.
@@ -210,6 +216,7 @@ impl<'a> Space<'_, 'a> {
             }
         }
         written.reads.unread = self.unread(updates);
+        self.gated(&mut written, updates);
         Ok(written)
     }
 
@@ -242,7 +249,6 @@ impl<'a> Space<'_, 'a> {
 
     fn pass(&mut self, updates: &[Update], debt: Option<Owed>) -> Result<()> {
         let mut written = self.worded(updates)?;
-        self.gated(&mut written, updates);
         if self.own.counted.is_some() {
             return self.count_update(&written, debt.is_some());
         }
@@ -313,7 +319,7 @@ impl<'a> Space<'_, 'a> {
         let mut draw = Draw::new(device, glsl!("solve/update.frag")).define("WIDE", self.own.wide);
         if let Some(register) = factor {
             let (a, alpha, d) = (self.at.a, self.matrix_scale(), self.source(register)?.high);
-            let others = inputs.len() + written.groups.len() + 4;
+            let others = Self::others(written, inputs.len(), debt.is_some());
             draw = InlinedProduct { a, alpha, d }.in_draw(draw, others)?;
         }
         draw = draw

@@ -89,7 +89,7 @@ fn orders_are_scaled_with_their_history() {
     }
 }
 
-/// Every order, reason and flag occurs among the histories: what is checked of them is not checked in vain.
+/// Every order, reason and flag occurs among the histories: so each check applies to some history.
 #[test]
 fn histories_are_of_all_kinds() {
     let mut seen = std::collections::BTreeMap::<String, usize>::new();

@@ -273,7 +273,7 @@ impl Ends for Stabilised {
             }
             _ => return After::Judge,
         };
-        let expected = "more than 1e-6 either way, or it is rounding: no shadow residual h leads on";
+        let expected = "more than 1e-6 either way, or it is rounding: no shadow residual h helps";
         After::Retry(last.broken(quantity, expected))
     }
 }

@@ -30,7 +30,7 @@ impl<A: LinOp, P: Preconditioner> ConjugateGradient<A, P> {
     /// What of `b` and `x` lies in the operator's [null space](crate::solve::LinOp::null_space) is left out, without a
     /// word: whether `b` is consistent is not asked.
     ///
-    /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: as many times an iteration's, and about twelve draws; 1 upload; no
+    /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: as many times an iteration's, and about twelve draws; no upload, no
     /// readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Parameter`](crate::Error::Parameter) for
     /// 2²⁴ iterations or more. *Source*:
     /// \[Krueger05\] 44.3.5, 44.4.1.
@@ -58,7 +58,7 @@ impl<A: LinOp, P: Preconditioner> ConjugateGradient<A, P> {
     /// double-float that takes as long as some of the iterations.
     ///
     /// *Shapes*: `A` n x n, `b` and `x` n. *Cost*: as many times an iteration's, the last one of which updates `x` alone,
-    /// and two reductions; where an iteration is a listing, three reductions and a draw; 1 upload; no readback.
+    /// and two reductions; where an iteration is a listing, three reductions and two draws; no upload, no readback.
     /// *Errors*: as `iterate`.
     ///
     /// ```

@@ -32,9 +32,10 @@ pub enum CgSchedule {
     /// be had.
     #[default]
     Auto,
-    /// One operation after another as in Listing 44-1 of \[Krueger05\]: two reductions an iteration. It begins with
-    /// the preconditioner and ends with the updates, whose residual is predicted from the sums that give alpha: what is told
-    /// of it at a look is a bound, which an iteration lowers 256-fold at most.
+    /// One operation after another as in Listing 44-1 of \[Krueger05\]: two reductions an iteration. With a preconditioner that
+    /// takes passes of its own an iteration begins with it and ends with the updates, whose residual is predicted from the sums that
+    /// give alpha: its history then has upper bounds ([`ResidualKind::Bound`](crate::solve::ResidualKind::Bound)), which an
+    /// iteration lowers 256-fold at most.
     Listing,
     /// One reduction for all inner products and one pass for all vector updates (the "macro" shaders that
     /// \[Moravanszky03\] leaves as an exercise): beta comes from `α² q·Mq - r·Mr`, while `r·Mr` itself is summed anew
@@ -181,10 +182,10 @@ impl Runs for CgParams {
 }
 
 impl<A: LinOp, P: Preconditioner> ConjugateGradient<A, P> {
-    /// What an iteration comes to; `None` where the operator does not say ([`LinOp::workload`](crate::solve::LinOp::workload)) or
+    /// The work of an iteration; `None` where the operator does not say ([`LinOp::workload`](crate::solve::LinOp::workload)) or
     /// the preconditioner is more than a diagonal. What a solve does before, between and after its iterations is not in it.
     ///
-    /// *Cost*: a vector of the pool's, for a moment. *Errors*: [`Error::OutOfMemory`].
+    /// *Cost*: a few vectors of the pool's, for a moment. *Errors*: [`Error::OutOfMemory`].
     ///
     /// ```
     /// use texla::{BandedMatrix, solve::{CgParams, CgSchedule, ConjugateGradient}};
@@ -274,8 +275,9 @@ impl<'r> Parts<'r, CgParams> {
     }
 }
 
-/// Textures that passes which compute the product read besides the direction and the operator, at most.
-const MOST_READ: usize = 8;
+/// Textures that passes which compute the product read besides the direction and the operator, at most: in the update the iterate,
+/// the residual, a diagonal, the coefficients, and of the update before the direction and the coefficient.
+const MOST_READ: usize = 6;
 
 /// A schedule other than the automatic one, and whether it writes no product.
 #[derive(Clone, Copy)]

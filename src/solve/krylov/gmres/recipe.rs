@@ -150,11 +150,11 @@ impl Ends for Cycles {
             // No cycle is longer than there are unknowns.
             Flag::Stalled if self.basis.restart() < self.unknowns => (
                 "|r| by that of a cycle before",
-                "less than 0.999: longer cycles or another preconditioner may lead on",
+                "less than 0.999: longer cycles or another preconditioner may help",
             ),
             Flag::Stalled => (
                 "|r| by that of a cycle before",
-                "less than 0.999: the matrix is singular or nearly so, and another preconditioner may lead on",
+                "less than 0.999: the matrix is singular or nearly so, and another preconditioner may help",
             ),
             _ => return After::Judge,
         };
