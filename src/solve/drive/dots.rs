@@ -59,6 +59,11 @@ impl Reducer {
         Reducer { device: device.clone(), windows, scale: None }
     }
 
+    /// What in units of that is the largest element, if sums are relative to one.
+    pub fn scale(&self) -> Option<&Scalar> {
+        self.scale.as_ref()
+    }
+
     /// How windows are fetched.
     pub fn windows(&self) -> Windows {
         self.windows.fetched()

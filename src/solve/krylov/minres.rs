@@ -100,12 +100,13 @@ impl Runs for MinresParams {
     type Run<'r> = Running<'r, Lanczos>;
 
     async fn start<'r>(
-        Parts { a, m, params }: Parts<'r, Self>,
+        Parts { a, m, params, iterations }: Parts<'r, Self>,
         at: &mut Iterate<'_>,
     ) -> Result<Self::Run<'r>> {
         let unknowns = at.b.len();
         Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
-            let mut store = Store::new(a.device(), params.windows, wide, Options::default())?;
+            let mut store =
+                Store::new(a.device(), params.windows, wide, Options::default())?.keeping(iterations);
             let recipe = Lanczos::new(&mut store, unknowns)?;
             Ok((store, recipe))
         })

@@ -76,7 +76,7 @@ impl<T: OwnMethod> Runs for Own<T> {
         Self: 'r;
 
     async fn start<'r>(
-        Parts { a, m, params }: Parts<'r, Self>,
+        Parts { a, m, params, .. }: Parts<'r, Self>,
         at: &mut Iterate<'_>,
     ) -> Result<Self::Run<'r>> {
         Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {

@@ -13,6 +13,7 @@ use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop};
 use crate::solve::drive::{Limits, Method};
 use crate::solve::precondition::{Identity, Preconditioner};
 use crate::solve::solving::Solving;
+use crate::solve::space::Iterations;
 
 /// A solver of `A x = b` by the Krylov method whose parameters are `M`, with the preconditioner `P`.
 ///
@@ -103,6 +104,7 @@ pub struct Krylov<M, A, P = Identity> {
     params: M,
     a: A,
     m: P,
+    iterations: Iterations,
 }
 
 /// A Krylov method, as the type of its parameters: which systems it takes, and when it stops.
@@ -148,6 +150,8 @@ pub(in crate::solve) struct Parts<'s, M> {
     pub a: &'s dyn LinOp,
     pub m: &'s dyn Preconditioner,
     pub params: &'s M,
+    /// Iterations as they have been drawn.
+    pub iterations: &'s Iterations,
 }
 
 impl<M> Clone for Parts<'_, M> {
@@ -194,7 +198,7 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
     pub fn preconditioned(a: A, m: P, params: M) -> Result<Self> {
         params.stop().check(M::NAME)?;
         params.check(&a, &m)?;
-        Ok(Krylov { params, a, m })
+        Ok(Krylov { params, a, m, iterations: Iterations::default() })
     }
 
     /// Returns the operator.
@@ -268,7 +272,7 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
     }
 
     pub(super) fn parts(&self) -> Parts<'_, M> {
-        Parts { a: &self.a, m: &self.m, params: &self.params }
+        Parts { a: &self.a, m: &self.m, params: &self.params, iterations: &self.iterations }
     }
 }
 

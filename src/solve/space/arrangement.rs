@@ -1,47 +1,123 @@
-//! Which textures hold what: by that an iteration is recorded once for each of the few arrangements that take turns, and replayed.
+//! Which textures hold what: by that an iteration is recorded once for each of the few arrangements that take turns, and replayed,
+//! in this solve and in later ones of the same solver.
 
-use super::places::{Meaning, Owed, Place, Stored};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use super::places::{Meaning, Options, Owed, Place, Stored};
 use super::{Ends, Recipe, Register, Space};
-use crate::data::Scalar;
+use crate::data::Vector;
+use crate::device::Device;
 use crate::error::Result;
 use crate::gl::TextureName;
-use crate::kernel::{Captured, Operand, PingPong, Recording};
+use crate::kernel::{Captured, Forget, Layout, Operand, PingPong, Recording, SlotId, View};
 
-/// Everything by which the passes of one iteration may differ from those of another.
+/// Distinct textures in the order of their numbers.
+type Names = SmallVec<[TextureName; 32]>;
+
+/// The numbers of the textures in all places where passes may read or write one.
+type Standing = SmallVec<[Option<u16>; 64]>;
+
+/// Textures in the order of their numbers.
+type Views<'v> = SmallVec<[View<'v>; 32]>;
+
+/// Everything by which the passes of one iteration may differ from those of another, but for which textures take part.
 #[derive(Clone, PartialEq)]
-pub(super) struct Arrangement {
-    textures: Vec<Option<TextureName>>,
+struct Arrangement {
+    standing: Standing,
+    /// Of the textures in their order.
+    layouts: SmallVec<[Layout; 32]>,
     /// And whether what a register stands for is still that. Versions are not compared.
-    meanings: Vec<(Meaning, bool)>,
+    meanings: SmallVec<[(Meaning, bool); 8]>,
+    loose: SmallVec<[bool; 8]>,
     owed: Option<Owed>,
-    is_b: bool,
-    last: bool,
-    finds_unit: bool,
-    loose: Vec<bool>,
+    options: Options,
+    /// The residual is `b`; of the last iteration the iterate alone is asked for; the threshold is found.
+    flags: [bool; 3],
     /// Scales, by their bits, and what choices go by.
     scales: [u32; 4],
     choices: u64,
 }
 
-impl Arrangement {
-    fn names(&self) -> Vec<TextureName> {
-        let mut names: Vec<TextureName> = self.textures.iter().flatten().copied().collect();
-        names.sort_unstable();
-        names
+/// An iteration as it was drawn from an arrangement, and what that led to.
+struct Drawn {
+    begin: Arrangement,
+    /// The textures as they were named last.
+    names: Names,
+    recording: Recording,
+    slots: SmallVec<[SlotId; 32]>,
+    end: Arrangement,
+    /// Registers for which the iteration makes vectors: textures numbered past those of the beginning.
+    made: SmallVec<[Register; 4]>,
+}
+
+/// Iterations of a solver as they were drawn, kept from one solve to the next. Clones share them.
+#[derive(Clone, Default)]
+pub(in crate::solve) struct Iterations(Rc<Known>);
+
+#[derive(Default)]
+struct Known {
+    /// The one that was replayed last comes last.
+    drawn: RefCell<Vec<Box<Drawn>>>,
+    /// Captures that could not be replayed.
+    refused: Cell<usize>,
+}
+
+impl Forget for Known {
+    fn forget(&self) {
+        // Dropped when nothing is borrowed any more.
+        let _gone = self.drawn.try_borrow_mut().map(|mut drawn| std::mem::take(&mut *drawn));
     }
 }
 
-/// Iterations as they were drawn from an arrangement, and what that led to.
-#[derive(Default)]
-pub(super) struct Iterations {
-    known: Vec<(Arrangement, Recording, Arrangement)>,
-    /// Captures that could not be replayed.
-    refused: usize,
+impl Iterations {
+    /// Most that are kept; how many of the same arrangement, each with textures of its own; and how many captures may fail before
+    /// no more are tried.
+    const MOST: usize = 12;
+    const ALIKE: usize = 2;
+    const TRIED: usize = 4;
+
+    /// Takes out an iteration of this arrangement: with these textures, or else with others, where there are enough of them.
+    fn take(&self, begin: &Arrangement, names: &Names) -> Option<Box<Drawn>> {
+        let mut all = self.0.drawn.borrow_mut();
+        let alike = || all.iter().enumerate().filter(|(_, drawn)| drawn.begin == *begin);
+        let same = alike().find(|(_, drawn)| drawn.names == *names);
+        let oldest = || alike().next().filter(|_| alike().count() >= Self::ALIKE);
+        let (k, _) = same.or_else(oldest)?;
+        Some(all.remove(k))
+    }
+
+    fn keep(&self, device: &Device, drawn: Box<Drawn>) {
+        let mut all = self.0.drawn.borrow_mut();
+        if all.is_empty() {
+            let this: Rc<dyn Forget> = self.0.clone();
+            device.may_forget(&this);
+        }
+        if all.len() >= Self::MOST {
+            all.remove(0);
+        }
+        all.push(drawn);
+    }
+
+    fn may_capture(&self) -> bool {
+        self.0.refused.get() < Self::TRIED
+    }
 }
 
-/// Most arrangements that are kept; and how many captures may fail before no more are tried.
-const MOST: usize = 12;
-const TRIED: usize = 4;
+impl Drawn {
+    /// Draws it again, from and to these textures of a space, and vectors made for it, which are returned.
+    fn replay(&self, space: &Space<'_, '_>, textures: Views<'_>) -> Result<SmallVec<[Vector; 4]>> {
+        let made = |register: &Register| Vector::uninit(&space.device(), space.len_of(*register)?);
+        let made: SmallVec<[Vector; 4]> = self.made.iter().map(made).collect::<Result<_>>()?;
+        let textures = textures.iter().copied().chain(made.iter().map(Operand::view));
+        let exchanged: SmallVec<[_; 32]> = self.slots.iter().copied().zip(textures).collect();
+        self.recording.replay(&exchanged)?;
+        drop(exchanged);
+        Ok(made)
+    }
+}
 
 fn raw(operand: &impl Operand) -> TextureName {
     operand.view().texture.raw()
@@ -50,59 +126,108 @@ fn raw(operand: &impl Operand) -> TextureName {
 impl Space<'_, '_> {
     /// An iteration, drawn as it was before where it can be.
     pub(in crate::solve) fn iterated<R: Recipe + Ends>(&mut self, recipe: &mut R) -> Result<()> {
-        let can = recipe.repeats()
-            && !self.own.wide
-            && self.at.a.is_replayable()
-            && (!self.is_dear() || self.m.is_replayable())
-            && self.own.iterations.refused < TRIED;
-        if !can {
+        let known = self.own.iterations.clone();
+        let is_replayable =
+            self.at.a.is_replayable() && (!self.is_dear() || self.m.is_replayable()) && recipe.repeats();
+        if !is_replayable || !known.may_capture() {
             return recipe.iterate(self);
         }
-        let begin = self.arrangement();
-        if let Some((_, recording, end)) =
-            self.own.iterations.known.iter().find(|(known, ..)| *known == begin)
-        {
-            recording.replay(&[])?;
-            let end = end.clone();
-            self.arrange(&end);
-            return Ok(());
-        }
-        let device = self.device();
-        let Captured { recording, .. } = Recording::capture(&device, |_| recipe.iterate(self))?;
-        let end = self.arrangement();
-        // An iteration that makes vectors is drawn from these the next time.
-        match recording {
-            Ok(recording) if begin.names() == end.names() && self.own.iterations.known.len() < MOST => {
-                self.own.iterations.known.push((begin, recording, end));
+        let (device, mut names) = (self.device(), Names::new());
+        let (begin, views) = self.arrangement(&mut names);
+        let Some(mut drawn) = known.take(&begin, &names) else {
+            drop(views);
+            match self.captured(begin, names, recipe)? {
+                Some(drawn) => known.keep(&device, Box::new(drawn)),
+                None => known.0.refused.set(known.0.refused.get() + 1),
             }
-            _ => self.own.iterations.refused += 1,
-        }
+            return Ok(());
+        };
+        let made = drawn.replay(self, views)?;
+        drawn.names.clone_from(&names);
+        names.extend(made.iter().map(raw));
+        self.arrange(&drawn.end, &names, made);
+        known.keep(&device, drawn);
         Ok(())
     }
 
-    fn arrangement(&self) -> Arrangement {
+    /// Draws an iteration for the first time. `None` where it cannot be replayed.
+    fn captured<R: Recipe>(
+        &mut self,
+        begin: Arrangement,
+        names: Names,
+        recipe: &mut R,
+    ) -> Result<Option<Drawn>> {
+        let mut all = names.clone();
+        let Captured { value, recording } = Recording::capture(&self.device(), |known| {
+            let views = self.arrangement(&mut Names::new()).1;
+            let mut slots: SmallVec<[_; 32]> = views.into_iter().map(|view| known.add(view)).collect();
+            recipe.iterate(self)?;
+            let (end, made) = self.arrangement(&mut all);
+            slots.extend(made.into_iter().map(|view| known.add(view)));
+            Ok((slots, end))
+        })?;
+        let ((slots, end), Ok(recording)) = (value, recording) else { return Ok(None) };
+        let made = all.iter().skip(names.len()).map(|name| self.register_of(*name)).collect();
+        Ok(Option::map(made, |made| Drawn { begin, names, recording, slots, end, made }))
+    }
+
+    /// What stands in every place, in the same order each time.
+    fn standing(&self) -> SmallVec<[Option<View<'_>>; 64]> {
         let (at, own) = (&*self.at, &*self.own);
-        let mut textures: Vec<Option<TextureName>> = [&at.y, &at.r]
-            .iter()
-            .flat_map(|pair| [Some(raw(pair.front())), Some(raw(pair.back()))])
-            .collect();
-        let scalars = own.groups.iter().map(|group| &group.texel).chain([&own.report, &own.bounds]);
-        textures.extend(scalars.flat_map(|pair| [Some(raw(pair.front())), Some(raw(pair.back()))]));
-        let stored = |stored: &Option<Stored>| stored.as_ref().map(|stored| raw(&stored.high));
-        textures
-            .extend(own.places.iter().flat_map(|p| [stored(&p.front), stored(&p.back), stored(&p.spare)]));
-        let scales = [at.x_scale(), at.matrix_scale, own.lift, at.scale].map(f32::to_bits);
-        Arrangement {
-            textures,
-            meanings: own.places.iter().map(|place| self.without_version(place.meaning)).collect(),
-            owed: own.owed,
-            is_b: at.is_b,
-            last: own.last,
-            finds_unit: own.finds_unit,
-            loose: own.places.iter().map(|place| place.loose).collect(),
-            scales,
-            choices: at.a.device().choices(),
+        let mut standing = SmallVec::new();
+        let low = at.low.as_ref();
+        for pair in [Some(&at.y), Some(&at.r), low.map(|low| &low.y), low.map(|low| &low.r)] {
+            standing.extend([pair.map(|pair| pair.front().view()), pair.map(|pair| pair.back().view())]);
         }
+        for pair in own.scalars() {
+            standing.extend([Some(pair.front().view()), Some(pair.back().view())]);
+        }
+        for stored in own.places.iter().flat_map(|place| [&place.front, &place.back, &place.spare]) {
+            standing.push(stored.as_ref().map(|stored| stored.high.view()));
+            standing.push(stored.as_ref().and_then(|stored| stored.low.as_ref()).map(Operand::view));
+        }
+        standing.extend([Some(at.b.view()), own.reducer.scale().map(Operand::view)]);
+        standing
+    }
+
+    /// How textures are arranged, by their numbers in `names`. Those that are not among them yet are added, and returned.
+    fn arrangement(&self, names: &mut Names) -> (Arrangement, Views<'_>) {
+        let (at, own) = (&*self.at, &*self.own);
+        let (mut standing, mut views) = (Standing::new(), Views::new());
+        for view in self.standing() {
+            let number = view.map(|view| {
+                let name = view.texture.raw();
+                names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                    names.push(name);
+                    views.push(view);
+                    names.len() - 1
+                })
+            });
+            standing.push(number.map(|number| u16::try_from(number).unwrap_or(u16::MAX)));
+        }
+        let arrangement = Arrangement {
+            standing,
+            layouts: views.iter().map(View::layout).collect(),
+            meanings: own.places.iter().map(|place| self.without_version(place.meaning)).collect(),
+            loose: own.places.iter().map(|place| place.loose).collect(),
+            owed: own.owed,
+            options: own.options,
+            flags: [at.is_b, own.last, own.finds_unit],
+            scales: [at.x_scale(), at.matrix_scale, own.lift, at.scale].map(f32::to_bits),
+            choices: at.a.device().choices(),
+        };
+        (arrangement, views)
+    }
+
+    /// The register that a texture is of.
+    fn register_of(&self, name: TextureName) -> Option<Register> {
+        let holds = |stored: &Option<Stored>| {
+            stored.as_ref().is_some_and(|Stored { high, low }| {
+                raw(high) == name || low.as_ref().is_some_and(|low| raw(low) == name)
+            })
+        };
+        let is_of = |place: &Place| [&place.front, &place.back, &place.spare].into_iter().any(holds);
+        self.own.places.iter().position(is_of).map(Register)
     }
 
     fn without_version(&self, meaning: Meaning) -> (Meaning, bool) {
@@ -115,30 +240,35 @@ impl Space<'_, '_> {
         }
     }
 
-    /// Puts the textures where they are in this arrangement of the same ones.
-    fn arrange(&mut self, end: &Arrangement) {
-        let mut names = end.textures.iter().copied();
-        let mut pair = || [names.next().flatten(), names.next().flatten()];
-        for vectors in [&mut self.at.y, &mut self.at.r] {
-            if pair()[0] != Some(raw(vectors.front())) {
-                vectors.swap();
-            }
+    /// Puts the textures of these names, of which some have just been `made`, where they stand in this arrangement.
+    fn arrange(&mut self, end: &Arrangement, names: &Names, made: SmallVec<[Vector; 4]>) {
+        let mut standing = end.standing.iter().map(|number| names.get(usize::from((*number)?)).copied());
+        let mut next = || standing.next().flatten();
+        let low = self.at.low.as_mut().map(|low| [&mut low.y, &mut low.r]);
+        let parts = [Some([&mut self.at.y, &mut self.at.r]), low];
+        for pair in parts.into_iter().flat_map(|pairs| pairs.map_or([None, None], |pairs| pairs.map(Some))) {
+            turn(pair, [next(), next()]);
         }
         let own = &mut *self.own;
-        let scalars = own.groups.iter_mut().map(|group| &mut group.texel);
-        for scalars in scalars.chain([&mut own.report, &mut own.bounds]) {
-            turned(scalars, pair()[0]);
+        for pair in own.scalars_mut() {
+            turn(Some(pair), [next(), next()]);
         }
         let of_place = |place: &mut Place| [place.front.take(), place.back.take(), place.spare.take()];
-        let mut vectors: Vec<Option<Stored>> = own.places.iter_mut().flat_map(of_place).collect();
-        let mut next = || {
-            let name = names.next().flatten()?;
-            vectors.iter_mut().find(|v| v.as_ref().is_some_and(|v| raw(&v.high) == name))?.take()
+        let stored = own.places.iter_mut().flat_map(of_place).flatten();
+        let parts = stored.flat_map(|Stored { high, low }| [Some(high), low]);
+        let mut vectors: Vec<Option<Vector>> = parts.chain(made.into_iter().map(Some)).collect();
+        let mut named = |name: Option<TextureName>| {
+            let found = vectors.iter_mut().find(|v| v.as_ref().map(raw) == name && v.is_some());
+            found.and_then(Option::take)
+        };
+        let mut stored = || {
+            let [high, low] = [named(next()), named(next())];
+            high.map(|high| Stored { high, low })
         };
         let first = own.versions + 1;
         own.versions += own.places.len() as u64;
         for (k, place) in own.places.iter_mut().enumerate() {
-            (place.front, place.back, place.spare) = (next(), next(), next());
+            (place.front, place.back, place.spare) = (stored(), stored(), stored());
             place.version = first + k as u64;
             place.loose = end.loose.get(k).copied().unwrap_or(false);
             // No register has had version 0.
@@ -151,13 +281,15 @@ impl Space<'_, '_> {
             };
         }
         (own.owed, own.begins) = (end.owed, false);
-        own.finds_unit = end.finds_unit;
-        self.at.is_b = end.is_b;
+        [self.at.is_b, _, own.finds_unit] = end.flags;
     }
 }
 
-fn turned(scalars: &mut PingPong<Scalar>, front: Option<TextureName>) {
-    if front != Some(raw(scalars.front())) {
-        scalars.swap();
+/// Makes the first of these the front one.
+fn turn<T: Operand>(pair: Option<&mut PingPong<T>>, [front, _]: [Option<TextureName>; 2]) {
+    if let Some(pair) = pair
+        && front != Some(raw(pair.front()))
+    {
+        pair.swap();
     }
 }

@@ -15,6 +15,7 @@ mod sums;
 mod update;
 mod wide;
 
+pub(in crate::solve) use arrangement::Iterations;
 pub use expr::{Dot, M, Number, Operand, Register, Update};
 pub(in crate::solve) use places::Options;
 pub use places::Store;

@@ -239,6 +239,21 @@ impl Store {
         Ok(())
     }
 
+    /// The same with iterations that are kept from one solve to the next.
+    pub(in crate::solve) fn keeping(self, iterations: &Iterations) -> Self {
+        Store { iterations: iterations.clone(), ..self }
+    }
+
+    /// All that scalars lie in.
+    pub(super) fn scalars(&self) -> impl Iterator<Item = &PingPong<Scalar>> {
+        self.groups.iter().map(|group| &group.texel).chain([&self.report, &self.bounds])
+    }
+
+    /// The same, to be exchanged.
+    pub(super) fn scalars_mut(&mut self) -> impl Iterator<Item = &mut PingPong<Scalar>> {
+        self.groups.iter_mut().map(|group| &mut group.texel).chain([&mut self.report, &mut self.bounds])
+    }
+
     /// The work of an iteration, counted without drawing: on average, where updates wait.
     pub(in crate::solve) fn count<R: Recipe>(
         &mut self,

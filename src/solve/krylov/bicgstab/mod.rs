@@ -117,11 +117,12 @@ impl Runs for BiCgStabParams {
     type Run<'r> = Running<'r, Stabilised>;
 
     async fn start<'r>(
-        Parts { a, m, params }: Parts<'r, Self>,
+        Parts { a, m, params, iterations }: Parts<'r, Self>,
         at: &mut Iterate<'_>,
     ) -> Result<Self::Run<'r>> {
         Running::new(m, at.is_double(), at, move |wide| {
-            let mut store = Store::new(a.device(), params.windows, wide, Options::default())?;
+            let mut store =
+                Store::new(a.device(), params.windows, wide, Options::default())?.keeping(iterations);
             let recipe = Stabilised::new(params.ell, &mut store)?;
             Ok((store, recipe))
         })

@@ -226,7 +226,8 @@ impl<'r> Parts<'r, CgParams> {
         let device = self.a.device();
         // A software rasteriser loses more by the vector that has to be kept than it saves.
         let defers = wide || schedule == CgSchedule::Fused;
-        let mut store = Store::new(device, self.params.windows, wide, Options { inlines, defers })?;
+        let options = Options { inlines, defers };
+        let mut store = Store::new(device, self.params.windows, wide, options)?.keeping(self.iterations);
         let recipe = match schedule {
             CgSchedule::Listing => Cg::Listing(Listing::new(&mut store)?),
             _ => Cg::Merged(Merged::new(&mut store)?),

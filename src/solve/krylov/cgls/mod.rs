@@ -160,7 +160,10 @@ impl Since {
 }
 
 impl<'a> Run<'a> {
-    async fn new(Parts { a, m, params }: Parts<'a, CglsParams>, at: &mut Iterate<'_>) -> Result<Self> {
+    async fn new(
+        Parts { a, m, params, iterations }: Parts<'a, CglsParams>,
+        at: &mut Iterate<'_>,
+    ) -> Result<Self> {
         let of_b = OfB::seen(at).await?;
         let own_scale = scale_of(at.norm_b);
         let mut norm = of_b.unit(at).await? * (f64::from(at.scale) / f64::from(own_scale));
@@ -173,7 +176,8 @@ impl<'a> Run<'a> {
         }
         let pairs = at.is_double();
         let make = move |_| {
-            let mut store = Store::new(a.device(), params.windows, false, Options::default())?;
+            let mut store =
+                Store::new(a.device(), params.windows, false, Options::default())?.keeping(iterations);
             let recipe = LeastSquares::new(&mut store, pairs)?;
             Ok((store, recipe))
         };

@@ -135,12 +135,13 @@ impl Runs for GmresParams {
     type Run<'r> = Running<'r, Cycles>;
 
     async fn start<'r>(
-        Parts { a, m, params }: Parts<'r, Self>,
+        Parts { a, m, params, iterations }: Parts<'r, Self>,
         at: &mut Iterate<'_>,
     ) -> Result<Self::Run<'r>> {
         let (unknowns, device) = (at.b.len(), a.device());
         Running::new(m, false, at, move |_| {
-            let mut store = Store::new(device, params.windows, false, Options::default())?;
+            let mut store =
+                Store::new(device, params.windows, false, Options::default())?.keeping(iterations);
             let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);
             let restart = params.restart.min(unknowns).min(most).max(1);
             let basis = || Basis::new(device, unknowns, restart);
