@@ -2,6 +2,7 @@
 // FIT: -d.r, d.q    RESIDUAL: r.z, r.r
 // PROGRESS: r.r, s.s, x.x with s = x - kept; r is multiplied by factors.x, s and x are by factors.y
 // FACTS: how many elements of x are not finite, of v besides below the normal range but not zero, of x not zero; and v.v
+// BOUNDED: in place of the third e.e of a bound on the error of v, which is multiplied by 2^40 first
 // INLINED: x is d, and q is computed where it is read.
 // SCALED: vectors are multiplied by a power of two near 1 / scale first, so that squares keep within the range of floats.
 #ifdef SCALED
@@ -38,8 +39,15 @@ vec4 term(ivec2 c) {
     uvec4 of_v = floatBitsToUint(v4) & 0x7fffffffu;
     // Zero, less one, is the largest word.
     vec4 odd = vec4(greaterThanEqual(of_v, uvec4(0x7f800000u))) + vec4(lessThan(of_v - 1u, uvec4(0x007fffffu)));
-    return vec4(sum4(vec4(greaterThanEqual(of_x, uvec4(0x7f800000u)))), sum4(odd),
-                sum4(vec4(notEqual(of_x, uvec4(0u)))), sum4(v4 * v4));
+#ifdef BOUNDED
+    vec4 e4 = e_at(c) * 1099511627776.0;
+    uvec4 of_e = floatBitsToUint(e4) & 0x7fffffffu;
+    // Out of range by all means, where it is not finite.
+    float third = any(greaterThanEqual(of_e, uvec4(0x7f800000u))) ? 1.0e38 : sum4(e4 * e4);
+#else
+    float third = sum4(vec4(notEqual(of_x, uvec4(0u))));
+#endif
+    return vec4(sum4(vec4(greaterThanEqual(of_x, uvec4(0x7f800000u)))), sum4(odd), third, sum4(v4 * v4));
 #else
     vec4 r4 = IN_RANGE(r_at(c));
     return vec4(sum4(r4 * IN_RANGE(z_at(c))), sum4(r4 * r4), 0.0, 0.0);

@@ -21,6 +21,8 @@ pub(in crate::solve) enum Dots {
     Progress { factors: [f32; 2] },
     /// What a solve asks of its vectors: see [`Facts`](super::facts::Facts).
     Facts,
+    /// The same, and what bounds the error of v.
+    Bounded,
     /// n.v and n.n of a pair v
     PairAlong,
 }
@@ -42,6 +44,7 @@ impl Dots {
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
             Dots::Progress { .. } => ("#define PROGRESS 1", &["r", "x", "kept"]),
             Dots::Facts => ("#define FACTS 1", &["x", "v"]),
+            Dots::Bounded => ("#define FACTS 1\n#define BOUNDED 1", &["x", "v", "e"]),
         }
     }
 }

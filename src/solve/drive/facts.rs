@@ -19,16 +19,21 @@ pub(in crate::solve) struct Facts {
     of_v: Option<Answer>,
 }
 
-/// (elements of x that are not finite, of v that are not finite or below the normal range, of x other than zero, v.v)
+/// (elements of x that are not finite, of v that are not finite or below the normal range, of x other than zero, v.v); the third is
+/// e.e in units of 2^-80 where a bound e on the error of v was asked about.
 struct Answer {
     pending: PendingRead,
     arrived: OnceCell<[f32; 4]>,
 }
 
 impl Answer {
-    fn ask(x: &Vector, v: &Vector) -> Result<Self> {
+    fn ask(x: &Vector, v: &Vector, e: Option<&Vector>) -> Result<Self> {
         let reducer = Reducer::new(x.device(), Windows::Balanced);
-        let pending = reducer.totals(Dots::Facts, &[x, v])?.read_texel_async()?;
+        let total = match e {
+            None => reducer.totals(Dots::Facts, &[x, v])?,
+            Some(e) => reducer.totals(Dots::Bounded, &[x, v, e])?,
+        };
+        let pending = total.read_texel_async()?;
         Ok(Answer { pending, arrived: OnceCell::new() })
     }
 
@@ -46,9 +51,17 @@ impl Facts {
     /// *Cost*: a reduction; two where the vectors do not lie texel upon texel.
     pub fn ask(x: &Vector, v: &Vector) -> Result<Self> {
         if x.extent() == v.extent() {
-            return Ok(Facts { of_x: Answer::ask(x, v)?, of_v: None });
+            return Ok(Facts { of_x: Answer::ask(x, v, None)?, of_v: None });
         }
-        Ok(Facts { of_x: Answer::ask(x, x)?, of_v: Some(Answer::ask(v, v)?) })
+        Ok(Facts { of_x: Answer::ask(x, x, None)?, of_v: Some(Answer::ask(v, v, None)?) })
+    }
+
+    /// The same, and the norm of a bound on the error of v: then it is not known whether x is zero.
+    pub fn ask_bounded(x: &Vector, v: &Vector, e: &Vector) -> Result<Self> {
+        if x.extent() == v.extent() {
+            return Ok(Facts { of_x: Answer::ask(x, v, Some(e))?, of_v: None });
+        }
+        Ok(Facts { of_x: Answer::ask(x, x, None)?, of_v: Some(Answer::ask(v, v, Some(e))?) })
     }
 
     /// The same where there is a null space, in which case what was known of the vectors that were given is so no more.
@@ -70,6 +83,13 @@ impl Facts {
     pub async fn is_zero(&self) -> Result<bool> {
         let [_, _, others, _] = self.of_x.arrived().await?;
         Ok(others == 0.0)
+    }
+
+    /// The norm of the bound that was asked about; `None` where squares may have left the range of floats.
+    pub async fn norm_of_bound(&self) -> Result<Option<f64>> {
+        let [_, _, square, _] = self.of_v().await?;
+        let square = Some(f64::from(square)).filter(|square| (1e-20..1e36).contains(square));
+        Ok(square.map(|square| square.sqrt() * (-40f64).exp2()))
     }
 
     /// Whether all elements of v are finite, and none so small that a device may take it for zero.
@@ -94,7 +114,7 @@ impl Facts {
         let e = exponent(largest);
         let mut own = Vector::uninit(v.device(), v.len())?;
         times_power(&mut own, -e, v)?;
-        let [.., square] = Answer::ask(&own, &own)?.arrived().await?;
+        let [.., square] = Answer::ask(&own, &own, None)?.arrived().await?;
         Ok(f64::from(square).sqrt() * f64::from(e).exp2())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, norm_of};
 use super::null_space::{project_out, project_parts, start_in_range};
-use super::rounding::{norm_of_bound, norm_of_error, of_norms};
+use super::rounding::{norm_of_bound, norm_of_error, of_norms, told_bound};
 use super::scales::{FAR, Scales, closer_scale, power, room_of, scale_of};
 use super::slices::number;
 use super::unknown::{Iterand, Right, exact_sum};
@@ -47,6 +47,8 @@ pub(in crate::solve) struct Iterate<'a> {
     pub lost: f64,
     /// The norm of the residual, where `r` holds that of the start already.
     first: Option<(f64, Accuracy)>,
+    /// The norm of a bound on the error of the residual, where it was found with that.
+    error: Option<f64>,
 }
 
 /// The exponent that elements of `x` may have when they are scaled as residuals of pairs are.
@@ -144,6 +146,7 @@ impl<'a> Iterate<'a> {
             begins: true,
             lost: 0.0,
             first,
+            error: None,
         })
     }
 
@@ -161,6 +164,7 @@ impl<'a> Iterate<'a> {
 
     /// Makes the residual of `x`, in double-float and scaled, the recurrence's.
     pub fn residual(&mut self) -> Result<Accuracy> {
+        self.error = None;
         if self.is_double() {
             let [high, rest] = self.exact_residual(false)?.into_parts();
             *self.r.front_mut() = self.without_room(high)?;
@@ -226,11 +230,12 @@ impl<'a> Iterate<'a> {
 
     /// By how much rounding may have changed the norm of that, which is this relative to `b`. *Cost*: waits.
     pub async fn rounding(&self, residual: f64) -> Result<f64> {
-        let norm = match self.is_double() {
-            true => {
+        let norm = match (self.error, self.is_double()) {
+            (Some(norm), _) => norm,
+            (None, true) => {
                 norm_of_bound(self.exact_residual(true)?.error()).await? / f64::from(self.residual_room())
             }
-            false => norm_of_error(self.a, self.terms()).await?,
+            (None, false) => norm_of_error(self.a, self.terms()).await?,
         };
         Ok(norm / self.unit() + residual * of_norms(self.r.front()) + self.lost)
     }
@@ -240,6 +245,7 @@ impl<'a> Iterate<'a> {
         if std::mem::take(&mut self.begins) {
             return Ok(());
         }
+        self.error = None;
         // x = x + y, y = 0
         self.x.add(self.y.front(), self.low.as_ref().map(|low| low.y.front()))?;
         self.discard()?;
@@ -263,8 +269,14 @@ impl<'a> Iterate<'a> {
             return Ok((norm, accuracy));
         }
         let mut accuracy = self.residual()?;
-        let facts = self.facts()?;
+        // With a bound on its error, so that a certificate costs no wait of its own.
+        let bound = if self.is_double() { None } else { told_bound(self.a, self.terms())? };
+        let facts = match &bound {
+            Some(bound) => Facts::ask_bounded(&self.x.high, self.r.front(), bound)?,
+            None => self.facts()?,
+        };
         let mut norm = facts.norm(self.r.front()).await?;
+        self.error = if bound.is_some() { facts.norm_of_bound().await? } else { None };
         if !facts.is_finite().await? {
             return Ok((f64::INFINITY, accuracy));
         }
@@ -337,12 +349,12 @@ impl<'a> Iterate<'a> {
     /// Replaces the iterate. It has been projected before: sums over it may be out of range by now, and with them what a
     /// projection makes of it.
     pub fn put(&mut self, x: Iterand) {
-        (self.x, self.begins) = (x, true);
+        (self.x, self.begins, self.error) = (x, true, None);
     }
 
     /// Starts again from zero.
     pub fn back_to_zero(&mut self) -> Result<()> {
-        (self.from_zero, self.near) = (true, true);
+        (self.from_zero, self.near, self.error) = (true, true, None);
         self.x.set_zero()?;
         self.discard()
     }

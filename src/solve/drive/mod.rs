@@ -187,13 +187,20 @@ impl<M: Method> Iterated for Looked<'_, '_, M> {
     }
 }
 
+/// An iterate that is kept.
+enum Best {
+    /// A start at zero, of which there is no copy.
+    Zero,
+    Copy(Iterand),
+}
+
 /// A method under way: it carries out what its judge orders.
 struct Solve<'m, 'a, M> {
     looked: Looked<'m, 'a, M>,
     limits: Limits,
     work: Work,
     /// The best iterate so far.
-    copy: Option<Iterand>,
+    best: Option<Best>,
     /// Iterations of all runs, and the residual that was recomputed last.
     iterations: usize,
     residual: f64,
@@ -265,8 +272,13 @@ impl<M: Method> Executor for Solve<'_, '_, M> {
             Order::Certify => return Ok(Event::Rounding(method.rounding(at, self.residual).await?)),
             Order::CertifyOther => return Ok(Event::Rounding(method.other_rounding(at).await?)),
             Order::Run(run) => return self.run(run, observe).await,
-            Order::Keep => self.copy = Some(at.x.copied()?),
-            Order::TakeBack => self.copy.take().into_iter().for_each(|copy| at.put(copy)),
+            Order::Keep if self.iterations == 0 && at.from_zero => self.best = Some(Best::Zero),
+            Order::Keep => self.best = Some(Best::Copy(at.x.copied()?)),
+            Order::TakeBack => match self.best.take() {
+                Some(Best::Zero) => at.put(at.x.zero()?),
+                Some(Best::Copy(copy)) => at.put(copy),
+                None => {}
+            },
             Order::Back => at.discard()?,
             Order::FromZero => at.back_to_zero()?,
             Order::Widen => method.widen(at)?,
@@ -286,7 +298,7 @@ pub(super) async fn drive<M: Method>(
     check_count(M::NAME, "max_iters", limits.max_iters)?;
     let looked = Looked { method, at };
     let mut solve =
-        Solve { looked, limits, work: Work::default(), copy: None, iterations: 0, residual: f64::INFINITY };
+        Solve { looked, limits, work: Work::default(), best: None, iterations: 0, residual: f64::INFINITY };
     let verdict = execute(Judge::new(solve.terms()), &mut solve, observe).await?;
     let each = solve.work.cost();
     Ok(solve.work.report(verdict, each, observe))

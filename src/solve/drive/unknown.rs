@@ -101,6 +101,12 @@ impl Parts for Iterand {
 impl Unknowns for Iterand {}
 
 impl Iterand {
+    /// Zero, of the same kind and length.
+    pub fn zero(&self) -> Result<Self> {
+        let zero = |like: &Vector| Vector::zeros(like.device(), like.len());
+        Ok(Iterand { high: zero(&self.high)?, low: self.low.as_ref().map(zero).transpose()? })
+    }
+
     pub fn set_zero(&mut self) -> Result<()> {
         self.high.set_zero()?;
         self.low.as_mut().map_or(Ok(()), Vector::set_zero)
