@@ -171,7 +171,11 @@ impl Recording {
     /// Puts other textures in the slots, where they are others.
     fn exchange(&self, exchanged: &[(SlotId, View<'_>)]) -> Result<()> {
         let mut slots = self.slots.borrow_mut();
-        let view_of = |i: usize| exchanged.iter().find(|(slot, _)| slot.0 == i).map(|(_, view)| *view);
+        let mut views: SmallVec<[Option<View<'_>>; 32]> = SmallVec::from_elem(None, slots.len());
+        for (slot, view) in exchanged.iter().rev() {
+            views.get_mut(slot.0).into_iter().for_each(|named| *named = Some(*view));
+        }
+        let view_of = |i: usize| views.get(i).copied().flatten();
         let mut changed = false;
         for (i, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.uses.is_empty()) {
             let Some(view) = view_of(i) else {

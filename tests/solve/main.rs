@@ -16,6 +16,7 @@ mod gauss_seidel;
 mod gmres;
 mod handles;
 mod history;
+mod kept;
 mod least_squares;
 mod least_squares_pairs;
 mod minres;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::places::{Meaning, Options, Owed, Place, Stored};
+use super::places::{Meaning, Owed, Place, Stored};
 use super::{Ends, Recipe, Register, Space};
 use crate::data::Vector;
 use crate::device::Device;
@@ -33,7 +33,6 @@ struct Arrangement {
     meanings: SmallVec<[(Meaning, bool); 8]>,
     loose: SmallVec<[bool; 8]>,
     owed: Option<Owed>,
-    options: Options,
     /// The residual is `b`; of the last iteration the iterate alone is asked for; the threshold is found.
     flags: [bool; 3],
     /// Scales, by their bits, and what choices go by.
@@ -44,8 +43,6 @@ struct Arrangement {
 /// An iteration as it was drawn from an arrangement, and what that led to.
 struct Drawn {
     begin: Arrangement,
-    /// The textures as they were named last.
-    names: Names,
     recording: Recording,
     slots: SmallVec<[SlotId; 32]>,
     end: Arrangement,
@@ -59,8 +56,7 @@ pub(in crate::solve) struct Iterations(Rc<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// The one that was replayed last comes last.
-    drawn: RefCell<Vec<Box<Drawn>>>,
+    drawn: RefCell<Vec<Drawn>>,
     /// Captures that could not be replayed.
     refused: Cell<usize>,
 }
@@ -73,23 +69,11 @@ impl Forget for Known {
 }
 
 impl Iterations {
-    /// Most that are kept; how many of the same arrangement, each with textures of its own; and how many captures may fail before
-    /// no more are tried.
+    /// Most that are kept, and how many captures may fail before no more are tried.
     const MOST: usize = 12;
-    const ALIKE: usize = 2;
     const TRIED: usize = 4;
 
-    /// Takes out an iteration of this arrangement: with these textures, or else with others, where there are enough of them.
-    fn take(&self, begin: &Arrangement, names: &Names) -> Option<Box<Drawn>> {
-        let mut all = self.0.drawn.borrow_mut();
-        let alike = || all.iter().enumerate().filter(|(_, drawn)| drawn.begin == *begin);
-        let same = alike().find(|(_, drawn)| drawn.names == *names);
-        let oldest = || alike().next().filter(|_| alike().count() >= Self::ALIKE);
-        let (k, _) = same.or_else(oldest)?;
-        Some(all.remove(k))
-    }
-
-    fn keep(&self, device: &Device, drawn: Box<Drawn>) {
+    fn keep(&self, device: &Device, drawn: Drawn) {
         let mut all = self.0.drawn.borrow_mut();
         if all.is_empty() {
             let this: Rc<dyn Forget> = self.0.clone();
@@ -134,19 +118,18 @@ impl Space<'_, '_> {
         }
         let (device, mut names) = (self.device(), Names::new());
         let (begin, views) = self.arrangement(&mut names);
-        let Some(mut drawn) = known.take(&begin, &names) else {
-            drop(views);
-            match self.captured(begin, names, recipe)? {
-                Some(drawn) => known.keep(&device, Box::new(drawn)),
-                None => known.0.refused.set(known.0.refused.get() + 1),
-            }
+        let all = known.0.drawn.borrow();
+        if let Some(drawn) = all.iter().find(|drawn| drawn.begin == begin) {
+            let made = drawn.replay(self, views)?;
+            names.extend(made.iter().map(raw));
+            self.arrange(&drawn.end, &names, made);
             return Ok(());
-        };
-        let made = drawn.replay(self, views)?;
-        drawn.names.clone_from(&names);
-        names.extend(made.iter().map(raw));
-        self.arrange(&drawn.end, &names, made);
-        known.keep(&device, drawn);
+        }
+        drop((all, views));
+        match self.captured(begin, names, recipe)? {
+            Some(drawn) => known.keep(&device, drawn),
+            None => known.0.refused.set(known.0.refused.get() + 1),
+        }
         Ok(())
     }
 
@@ -168,7 +151,7 @@ impl Space<'_, '_> {
         })?;
         let ((slots, end), Ok(recording)) = (value, recording) else { return Ok(None) };
         let made = all.iter().skip(names.len()).map(|name| self.register_of(*name)).collect();
-        Ok(Option::map(made, |made| Drawn { begin, names, recording, slots, end, made }))
+        Ok(Option::map(made, |made| Drawn { begin, recording, slots, end, made }))
     }
 
     /// What stands in every place, in the same order each time.
@@ -211,7 +194,6 @@ impl Space<'_, '_> {
             meanings: own.places.iter().map(|place| self.without_version(place.meaning)).collect(),
             loose: own.places.iter().map(|place| place.loose).collect(),
             owed: own.owed,
-            options: own.options,
             flags: [at.is_b, own.last, own.finds_unit],
             scales: [at.x_scale(), at.matrix_scale, own.lift, at.scale].map(f32::to_bits),
             choices: at.a.device().choices(),
