@@ -22,7 +22,7 @@ pub use params::{Boundaries, Boundary, Scheme, WaveParams};
 pub use report::StepReport;
 pub use sources::Drop;
 
-use crate::data::{Scalar, Vector};
+use crate::data::{Scalar, Stencil, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
@@ -68,8 +68,8 @@ pub struct Wave {
     iterations: usize,
     /// `A`.
     stiffness: Box<dyn LinOp>,
-    /// `1 + s + θ α A`, of an implicit scheme.
-    matrix: Option<Box<dyn LinOp>>,
+    /// Solves with `1 + s + θ α A`, of an implicit scheme.
+    implicit: Option<ConjugateGradient<Stencil>>,
     losses: Option<Losses>,
     y: PingPong<Vector>,
     v: PingPong<Vector>,
@@ -113,12 +113,16 @@ impl Wave {
                 Some(Losses { twice, inverse: Vector::from_f64(device, &inverse)? })
             }
         };
-        let matrix = params.scheme.is_implicit().then(|| operator::matrix(device, &params)).transpose()?;
+        let cg = CgParams::default().with_stop(Stop::relative(params.tolerance));
+        let implicit = match params.scheme.is_implicit() {
+            true => Some(ConjugateGradient::new(operator::matrix(device, &params)?, cg)?),
+            false => None,
+        };
         let body = glsl!("wave/advance.frag").text;
         Ok(Wave {
             iterations: params.iterations(),
             stiffness: Box::new(operator::stiffness(device, &params)?),
-            matrix: matrix.map(|matrix| Box::new(matrix) as Box<dyn LinOp>),
+            implicit,
             losses,
             y: PingPong::new(zeros()?, zeros()?),
             v: PingPong::new(zeros()?, zeros()?),
@@ -186,7 +190,7 @@ impl Wave {
             // The solution is not needed any more.
             ops::axpy(&mut self.delta, 0.5, self.v.front(), self.y.front())?;
             self.right(&self.delta, force)?.target(self.g.view()).run()?;
-        } else if self.matrix.is_some() {
+        } else if self.implicit.is_some() {
             self.right(self.y.front(), force)?.target(self.g.view()).run()?;
         } else {
             let operands = [self.y.front(), self.v.front(), self.y.back(), self.v.back()].map(Operand::view);
@@ -197,7 +201,7 @@ impl Wave {
                 None => self.turns.draw(&self.device, self.steps as usize, &operands, draw)?,
             }
         }
-        if self.matrix.is_some() {
+        if self.implicit.is_some() {
             self.change()?;
             let (y, next_y) = self.y.split();
             let (v, next_v) = self.v.split();
@@ -218,7 +222,7 @@ impl Wave {
             let detail = "a stencil whose product cannot be inlined";
             return Err(Error::Internal { place: "Wave", detail });
         };
-        let explicit = self.matrix.is_none();
+        let explicit = self.implicit.is_none();
         let losses = self.losses.as_ref();
         Ok(draw
             .define("EXPLICIT", explicit)
@@ -234,10 +238,8 @@ impl Wave {
 
     /// `(1 + s + θ α A) δ = g`.
     fn change(&mut self) -> Result<()> {
-        match (&self.matrix, &self.losses) {
-            (Some(matrix), _) => {
-                let stop = Stop::relative(self.params.tolerance);
-                let cg = ConjugateGradient::new(matrix.as_ref(), CgParams { stop, ..CgParams::default() })?;
+        match (&self.implicit, &self.losses) {
+            (Some(cg), _) => {
                 let (delta, run) = cg.run_from_zero(&self.g, self.iterations)?;
                 (self.delta, self.run) = (delta, Some(run));
                 Ok(())

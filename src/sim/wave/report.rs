@@ -28,11 +28,12 @@ impl Wave {
     ///
     /// *Cost*: 1 product, two norms and a reduction; 4 readbacks.
     pub fn report(&self) -> Result<Option<StepReport>> {
-        let (Some(matrix), Some(run)) = (&self.matrix, &self.run) else { return Ok(None) };
+        let (Some(cg), Some(run)) = (&self.implicit, &self.run) else { return Ok(None) };
         let _scope = self.device.scope()?;
         let run = FixedReport::of(&self.delta, run)?;
         let mut residual = Vector::zeros(&self.device, self.g.len())?;
-        ops::product_accurate(&mut residual, matrix.as_ref(), Accurate::residual(1.0, &self.g, &self.delta))?;
+        let terms = Accurate::residual(1.0, &self.g, &self.delta);
+        ops::product_accurate(&mut residual, cg.operator(), terms)?;
         let [residual, norm] = [ops::norm2(&residual)?.read()?, ops::norm2(&self.g)?.read()?].map(f64::from);
         let residual = if norm > 0.0 { residual / norm } else { residual };
         // Of waves that nearly vanish the recurrence believes too much.

@@ -77,6 +77,13 @@ use crate::solve::space::Iterations;
 /// # Ok::<(), texla::Error>(())
 /// ```
 ///
+/// # Reuse
+///
+/// Keep a solver for as long as its matrix: its first solve records the passes of an iteration, and later
+/// ones, with any `b` and `x`, replay them. Of a small system on a GPU that saves about a fifth of the time.
+/// Recordings keep the textures of the matrix and the preconditioner until the last clone of the solver is
+/// dropped, or [`Device::trim`](crate::Device::trim) is called.
+///
 /// A struct that is to hold any matrix and any preconditioner names trait objects:
 ///
 /// ```
