@@ -12,6 +12,7 @@ mod errors;
 mod exchange;
 mod finite;
 mod fixed;
+mod flexible;
 mod gauss_seidel;
 mod gmres;
 mod handles;
