@@ -25,6 +25,7 @@ mod ownership;
 mod pairs;
 mod precondition;
 mod real;
+mod recipes;
 mod repeat;
 mod scaling;
 mod small;
