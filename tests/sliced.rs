@@ -19,11 +19,11 @@ use texla::data::Unknowns;
 use texla::host::{Triplets, problems};
 use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, AutoReport, BiCgStab, BiCgStabParams,
-    CgParams, CgSchedule, Cgls, CglsParams, Choice, ChoiceParams, ConjugateGradient, Direction, GaussSeidel,
-    GivenUp, Gmres, GmresParams, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpReport, LcpSolver, MethodKind,
-    Minres, MinresParams, Multigrid, MultigridParams, Preconditioner, PreconditionerKind, Recurrence,
-    Relaxation, Slice, Smoother, SolveProgress, SolveReport, Stationary, StationaryParams, Stop,
-    WeightedJacobi,
+    CgParams, CgSchedule, Cgls, CglsParams, Choice, ChoiceParams, ConjugateGradient, Direction,
+    FlexibleCgParams, FlexibleConjugateGradient, GaussSeidel, GivenUp, Gmres, GmresParams, Jacobi, LcpBatch,
+    LcpParams, LcpProblem, LcpReport, LcpSolver, MethodKind, Minres, MinresParams, Multigrid,
+    MultigridParams, Preconditioner, PreconditionerKind, Recurrence, Relaxation, Slice, Smoother,
+    SolveProgress, SolveReport, Stationary, StationaryParams, Stop, WeightedJacobi,
 };
 use texla::{
     BandedMatrix, Device, DeviceOptions, DoubleVector, Error, Grid, MatrixFormat, Result, Shape, Side, Sides,
@@ -246,6 +246,9 @@ fn every_solver_in_slices_is_the_same() {
         }
         let cycles = GmresParams::default().with_restart(10);
         same!(dev, "gmres", Gmres::new(&a, cycles).unwrap(), zero(), &b);
+        let params = FlexibleCgParams::default();
+        let flexible = FlexibleConjugateGradient::preconditioned(&stored, &amg, params).unwrap();
+        same!(dev, "flexible cg by aggregation", flexible, zero(), &b);
         same!(dev, "minres", Minres::new(&a, MinresParams::default()).unwrap(), zero(), &b);
         same!(dev, "cgls", Cgls::new(&a, CglsParams::default()).unwrap(), zero(), &b);
         let params = CglsParams::default().with_stop(Stop::relative(1e-6));

@@ -29,8 +29,8 @@ pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason, project_out};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
-    FixedRun, Gmres, GmresParams, Krylov, KrylovMethod, MOST_RESTART, Minres, MinresParams, Own, OwnMethod,
-    Recurrence,
+    FixedRun, FlexibleCgParams, FlexibleConjugateGradient, Gmres, GmresParams, Krylov, KrylovMethod,
+    MOST_RESTART, Minres, MinresParams, Own, OwnMethod, Recurrence,
 };
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,

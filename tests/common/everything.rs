@@ -18,11 +18,12 @@ use texla::script::{Interpreter, parse};
 use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
     CgParams, CgSchedule, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, Chosen,
-    ConjugateGradient, Direction, FixedRun, Fsai, GaussSeidel, Gmres, GmresParams, Identity, IluParams,
-    IncompleteCholesky, IncompleteLu, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem,
-    LcpSolver, MethodKind, Minres, MinresParams, Multigrid, MultigridParams, NineBandJacobi,
-    NineBandSmoother, Preconditioner, PreconditionerKind, ProjectedJacobi, Recurrence, Slice, Smoother,
-    Solving, Spai, Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
+    ConjugateGradient, Direction, FixedRun, FlexibleCgParams, FlexibleConjugateGradient, Fsai, GaussSeidel,
+    Gmres, GmresParams, Identity, IluParams, IncompleteCholesky, IncompleteLu, Jacobi, JacobiProblem,
+    JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver, MethodKind, Minres, MinresParams, Multigrid,
+    MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, PreconditionerKind, ProjectedJacobi,
+    Recurrence, Slice, Smoother, Solving, Spai, Stationary, StationaryParams, Stop, WeightedJacobi,
+    natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, Error, FoldedBands, Grid, Layout, Matrix, MatrixFormat,
@@ -440,6 +441,13 @@ fn solvers(dev: &Device, step: Step<'_>) {
     });
     to("Gmres", &|x| {
         let report = Gmres::new(&a, GmresParams::default().with_stop(stop))?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
+    to("FlexibleConjugateGradient", &|x| {
+        let m = Spai::new(&a, 1)?;
+        let params = FlexibleCgParams::default().with_stop(stop);
+        let report = FlexibleConjugateGradient::preconditioned(&a, &m, params)?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
     });

@@ -77,6 +77,7 @@ pub fn held() -> impl Iterator<Item = Answer> {
         Cgls<std::rc::Rc<StoredMatrix>>,
         Gmres<std::rc::Rc<StoredMatrix>>,
         Minres<std::rc::Rc<StoredMatrix>>,
+        FlexibleConjugateGradient<std::rc::Rc<StoredMatrix>>,
         Auto<std::rc::Rc<StoredMatrix>>,
         Solving<'static, Vector, SolveReport>,
         LcpSolver<std::rc::Rc<StoredMatrix>>,

@@ -9,10 +9,10 @@ use texla::host::problems;
 use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
     CgParams, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, ConjugateGradient,
-    Direction, Fsai, GaussSeidel, Gmres, GmresParams, Identity, IluParams, IncompleteCholesky, IncompleteLu,
-    Jacobi, LcpParams, LcpSolver, LinOp, MethodKind, Minres, MinresParams, Multigrid, MultigridParams,
-    Preconditioner, PreconditionerKind, ProjectedJacobi, Smoother, Spai, Stationary, StationaryParams, Stop,
-    Sweepable, WeightedJacobi,
+    Direction, FlexibleCgParams, FlexibleConjugateGradient, Fsai, GaussSeidel, Gmres, GmresParams, Identity,
+    IluParams, IncompleteCholesky, IncompleteLu, Jacobi, LcpParams, LcpSolver, LinOp, MethodKind, Minres,
+    MinresParams, Multigrid, MultigridParams, Preconditioner, PreconditionerKind, ProjectedJacobi, Smoother,
+    Spai, Stationary, StationaryParams, Stop, Sweepable, WeightedJacobi,
 };
 use texla::{Device, Grid, MatrixFormat, Result, Side, Sides, Stencil, StencilParams, StoredMatrix, Vector};
 
@@ -173,6 +173,9 @@ where
     for m in parts.preconditioners.iter().take(1) {
         let minres = Minres::preconditioned(a(), m.clone(), MinresParams::default())?;
         twice(format!("{minres:?}"), &|x| Ok(minres.solve(x, &b)?.converged()))?;
+        let flexible =
+            FlexibleConjugateGradient::preconditioned(a(), m.clone(), FlexibleCgParams::default())?;
+        twice(format!("{flexible:?}"), &|x| Ok(flexible.solve(x, &b)?.converged()))?;
         let bicgstab = BiCgStab::preconditioned(a(), m.clone(), BiCgStabParams::default())?;
         twice(format!("{bicgstab:?}"), &|x| Ok(bicgstab.solve(x, &b)?.converged()))?;
         let gmres = Gmres::preconditioned(a(), m.clone(), GmresParams::default())?;

@@ -5,8 +5,9 @@ use crate::systems::{self, Method, System, bits, params, relative_error, solve};
 use texla::host::problems;
 use texla::ops;
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Gmres, GmresParams, HistoryPoint,
-    Identity, Minres, MinresParams, Multigrid, MultigridParams, Preconditioner, SolveReport, Stop,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, FlexibleCgParams,
+    FlexibleConjugateGradient, Gmres, GmresParams, HistoryPoint, Identity, Minres, MinresParams, Multigrid,
+    MultigridParams, Preconditioner, SolveReport, Stop,
 };
 use texla::{
     Grid, MatrixFormat, Result, Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix, Vector,
@@ -73,7 +74,7 @@ fn what_the_pool_holds_changes_nothing() {
         let of_two = |a: &Stencil, m: &dyn Preconditioner, x: &mut Vector, b: &Vector| {
             BiCgStab::preconditioned(a, m, BiCgStabParams::default().with_ell(2))?.solve(x, b)
         };
-        let solves: [Solve; 5] = [
+        let solves: [Solve; 6] = [
             |a, m, x, b| {
                 let params = params(1e-4).with_schedule(CgSchedule::Listing);
                 ConjugateGradient::preconditioned(a, m, params)?.solve(x, b)
@@ -82,6 +83,9 @@ fn what_the_pool_holds_changes_nothing() {
             of_two,
             |a, m, x, b| Gmres::preconditioned(a, m, GmresParams::default())?.solve(x, b),
             |a, m, x, b| Minres::preconditioned(a, m, MinresParams::default())?.solve(x, b),
+            |a, m, x, b| {
+                FlexibleConjugateGradient::preconditioned(a, m, FlexibleCgParams::default())?.solve(x, b)
+            },
         ];
         for (m, solve) in preconditioners.iter().flat_map(|m| solves.map(|solve| (*m, solve))) {
             let spoilt: Vec<Vector> = (0..24)

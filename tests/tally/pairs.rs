@@ -6,9 +6,9 @@
 use texla::ops::LinOp;
 use texla::solve::{
     Auto, AutoParams, BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
-    Direction, GaussSeidel, Gmres, GmresParams, HistoryPoint, Identity, Jacobi, LcpParams, LcpSolver, Minres,
-    MinresParams, Preconditioner, Recurrence, Relaxation, Smoother, Stationary, StationaryParams, Stop,
-    StopReason, WeightedJacobi,
+    Direction, FlexibleCgParams, FlexibleConjugateGradient, GaussSeidel, Gmres, GmresParams, HistoryPoint,
+    Identity, Jacobi, LcpParams, LcpSolver, Minres, MinresParams, Preconditioner, Recurrence, Relaxation,
+    Smoother, Stationary, StationaryParams, Stop, StopReason, WeightedJacobi,
 };
 use texla::{Device, DoubleVector, Error, Result};
 
@@ -80,6 +80,7 @@ pub fn family(method: Method, recurrence: Recurrence) -> &'static str {
         Method::BiCgStab(..) => "BiCGStab(2) for pairs",
         Method::Gmres(..) => "GMRES for pairs",
         Method::Minres(_) => "MINRES for pairs",
+        Method::Flexible(_) => "flexible CG for pairs",
         Method::Auto => "auto for pairs",
         Method::Cgls(_) => "CGLS for pairs",
         Method::Lcp(_) => "LCP for pairs",
@@ -173,6 +174,10 @@ fn solve(
             let params = MinresParams::default().with_max_iters(most).with_stop(stop);
             Minres::preconditioned(a, m, params)?.solve(x, b)
         }
+        Method::Flexible(_) => {
+            let params = FlexibleCgParams::default().with_max_iters(most).with_stop(stop);
+            FlexibleConjugateGradient::preconditioned(a, m, params)?.solve(x, b)
+        }
         Method::Cgls(_) => {
             let params = CglsParams::default().with_max_iters(most).with_stop(stop);
             Cgls::preconditioned(a, m, params)?.solve(x, b)
@@ -191,6 +196,7 @@ fn solve(
         | Method::BiCgStab(help, _)
         | Method::Gmres(help, _)
         | Method::Minres(help)
+        | Method::Flexible(help)
         | Method::Cgls(help) => match help {
             Help::None => helped(&Identity),
             Help::Jacobi => helped(&Jacobi::new(a)?),

@@ -6,11 +6,11 @@ use texla::kernel::Predicate;
 use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand};
 use texla::solve::{
     Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi, Breakdown, CgParams, CgSchedule, Cgls,
-    CglsParams, Chebyshev, ChebyshevParams, ConjugateGradient, Direction, Fsai, GaussSeidel, Gmres,
-    GmresParams, Identity, IluParams, IncompleteCholesky, IncompleteLu, Jacobi, LcpBatch, LcpOutcome,
-    LcpParams, LcpProblem, LcpSolver, Minres, MinresParams, Multigrid, MultigridParams, NineBandSmoother,
-    Preconditioner, Relaxation, Smoother, SolveReport, Spai, Stationary, StationaryParams, Stop, StopReason,
-    Sweepable, WeightedJacobi,
+    CglsParams, Chebyshev, ChebyshevParams, ConjugateGradient, Direction, FlexibleCgParams,
+    FlexibleConjugateGradient, Fsai, GaussSeidel, Gmres, GmresParams, Identity, IluParams,
+    IncompleteCholesky, IncompleteLu, Jacobi, LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpSolver, Minres,
+    MinresParams, Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation, Smoother,
+    SolveReport, Spai, Stationary, StationaryParams, Stop, StopReason, Sweepable, WeightedJacobi,
 };
 use texla::{
     ColumnStack, Device, Error, FoldedBands, Matrix, MatrixFormat, Result, Shape, SparseFormat, Stencil,
@@ -46,6 +46,7 @@ pub enum Method {
     BiCgStab(Help, usize),
     Gmres(Help, usize),
     Minres(Help),
+    Flexible(Help),
     /// What suits the matrix.
     Auto,
     Cgls(Help),
@@ -58,7 +59,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 43] = [
+    pub const ALL: [Method; 46] = [
         Method::Cg(CgSchedule::Fused, Help::None),
         Method::Cg(CgSchedule::Merged, Help::Jacobi),
         Method::Cg(CgSchedule::Listing, Help::None),
@@ -102,6 +103,9 @@ impl Method {
         Method::Cg(CgSchedule::Auto, Help::Polynomial),
         Method::BiCgStab(Help::Spai, 1),
         Method::Auto,
+        Method::Flexible(Help::None),
+        Method::Flexible(Help::GaussSeidel),
+        Method::Flexible(Help::Spai),
     ];
 
     /// Those that can be tried on a system.
@@ -129,6 +133,7 @@ impl Method {
             Method::BiCgStab(..) => "BiCGStab(2)",
             Method::Gmres(..) => "GMRES",
             Method::Minres(_) => "MINRES",
+            Method::Flexible(_) => "flexible CG",
             Method::Auto => "auto",
             Method::Cgls(_) => "CGLS",
             Method::Jacobi(_) => "Jacobi",
@@ -161,6 +166,7 @@ impl fmt::Display for Method {
             Method::BiCgStab(help, ell) => write!(f, "BiCGStab({ell}){}", with(help)),
             Method::Gmres(help, restart) => write!(f, "GMRES({restart}){}", with(help)),
             Method::Minres(help) => write!(f, "MINRES{}", with(help)),
+            Method::Flexible(help) => write!(f, "flexible CG{}", with(help)),
             Method::Auto => write!(f, "auto"),
             Method::Cgls(help) => write!(f, "CGLS{}", with(help)),
             Method::Jacobi(omega) => write!(f, "Jacobi {omega:.2}"),
@@ -200,7 +206,12 @@ const MOST_BANDS: usize = 24;
 
 pub fn format(system: &System, method: Method, csr: &host::Csr, rng: &mut Rng) -> Format {
     let swept = matches!(method, Method::GaussSeidel(..) | Method::Cg(_, Help::GaussSeidel))
-        || matches!(method, Method::BiCgStab(Help::GaussSeidel, _) | Method::Gmres(Help::GaussSeidel, _));
+        || matches!(
+            method,
+            Method::BiCgStab(Help::GaussSeidel, _)
+                | Method::Gmres(Help::GaussSeidel, _)
+                | Method::Flexible(Help::GaussSeidel)
+        );
     let multigrid = matches!(method, Method::Multigrid | Method::Cg(_, Help::Multigrid));
     let banded = csr.distinct_diagonals() <= MOST_BANDS;
     let fits = |format: &Format| match format {
@@ -491,6 +502,10 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
             };
             if help == Help::Jacobi { solve(&Jacobi::absolute(a)?) } else { helped(help, false, &mut solve) }
         }
+        Method::Flexible(help) => helped(help, false, &mut |m| {
+            let params = FlexibleCgParams::default().with_max_iters(max_iters).with_stop(stop);
+            FlexibleConjugateGradient::preconditioned(a, m, params)?.solve(x, b).map(of_report)
+        }),
         Method::Auto => {
             let params = AutoParams::default().with_max_iters(max_iters).with_stop(stop);
             Auto::new(a, params)?.solve(x, b).map(|report| of_report(report.solved))

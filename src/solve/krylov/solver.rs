@@ -20,6 +20,7 @@ use crate::solve::space::Iterations;
 /// | alias | parameters | for |
 /// |---|---|---|
 /// | [`ConjugateGradient`](crate::solve::ConjugateGradient) | [`CgParams`](crate::solve::CgParams) | symmetric positive definite matrices |
+/// | [`FlexibleConjugateGradient`](crate::solve::FlexibleConjugateGradient) | [`FlexibleCgParams`](crate::solve::FlexibleCgParams) | the same, with preconditioners that vary |
 /// | [`Minres`](crate::solve::Minres) | [`MinresParams`](crate::solve::MinresParams) | symmetric matrices |
 /// | [`BiCgStab`](crate::solve::BiCgStab) | [`BiCgStabParams`](crate::solve::BiCgStabParams) | square matrices |
 /// | [`Gmres`](crate::solve::Gmres) | [`GmresParams`](crate::solve::GmresParams) | square matrices |
