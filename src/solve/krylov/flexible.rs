@@ -130,12 +130,10 @@ impl Runs for FlexibleCgParams {
     const SOLVE: &'static str = "FlexibleConjugateGradient::solve";
     type Run<'r> = Running<'r, Flexible>;
 
-    async fn start<'r>(
-        Parts { a, m, params }: Parts<'r, Self>,
-        at: &mut Iterate<'_>,
-    ) -> Result<Self::Run<'r>> {
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
+        let Parts { m, params, .. } = solver;
         Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
-            let mut store = Store::new(a.device(), params.windows, wide, Options::default())?;
+            let mut store = solver.store(params.windows, wide, Options::default())?;
             let recipe = Flexible::new(&mut store)?;
             Ok((store, recipe))
         })

@@ -99,14 +99,11 @@ impl Runs for MinresParams {
     const SOLVE: &'static str = "Minres::solve";
     type Run<'r> = Running<'r, Lanczos>;
 
-    async fn start<'r>(
-        Parts { a, m, params, iterations }: Parts<'r, Self>,
-        at: &mut Iterate<'_>,
-    ) -> Result<Self::Run<'r>> {
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
+        let Parts { m, params, .. } = solver;
         let unknowns = at.b.len();
         Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
-            let mut store =
-                Store::new(a.device(), params.windows, wide, Options::default())?.keeping(iterations);
+            let mut store = solver.store(params.windows, wide, Options::default())?;
             let recipe = Lanczos::new(&mut store, unknowns)?;
             Ok((store, recipe))
         })

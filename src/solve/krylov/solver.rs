@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::data::Unknowns;
 use crate::error::Result;
-use crate::ops::LinOp;
+use crate::ops::{LinOp, Windows};
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::Observer;
@@ -13,7 +13,7 @@ use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop};
 use crate::solve::drive::{Limits, Method};
 use crate::solve::precondition::{Identity, Preconditioner};
 use crate::solve::solving::Solving;
-use crate::solve::space::Iterations;
+use crate::solve::space::{Iterations, Options, Store};
 
 /// A solver of `A x = b` by the Krylov method whose parameters are `M`, with the preconditioner `P`.
 ///
@@ -169,6 +169,13 @@ impl<M> Clone for Parts<'_, M> {
 }
 
 impl<M> Copy for Parts<'_, M> {}
+
+impl<M> Parts<'_, M> {
+    /// Where a recipe keeps what it has, with the iterations that have been drawn.
+    pub fn store(&self, windows: Windows, wide: bool, options: Options) -> Result<Store> {
+        Ok(Store::new(self.a.device(), windows, wide, options)?.keeping(self.iterations))
+    }
+}
 
 impl<M: KrylovMethod> Parts<'_, M> {
     async fn solve<X: Unknowns, B: Unknowns>(

@@ -11,7 +11,7 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::Stop;
 use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner};
-use crate::solve::space::{Options, Running, Store};
+use crate::solve::space::{Options, Running};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,13 +116,10 @@ impl Runs for BiCgStabParams {
     const SOLVE: &'static str = "BiCgStab::solve";
     type Run<'r> = Running<'r, Stabilised>;
 
-    async fn start<'r>(
-        Parts { a, m, params, iterations }: Parts<'r, Self>,
-        at: &mut Iterate<'_>,
-    ) -> Result<Self::Run<'r>> {
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
+        let Parts { m, params, .. } = solver;
         Running::new(m, at.is_double(), at, move |wide| {
-            let mut store =
-                Store::new(a.device(), params.windows, wide, Options::default())?.keeping(iterations);
+            let mut store = solver.store(params.windows, wide, Options::default())?;
             let recipe = Stabilised::new(params.ell, &mut store)?;
             Ok((store, recipe))
         })

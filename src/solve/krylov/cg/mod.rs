@@ -223,11 +223,10 @@ impl<'r> Parts<'r, CgParams> {
 
     /// The recipe of a way, and its places.
     fn recipe(&self, Way { schedule, inlines }: Way, wide: bool) -> Result<(Store, Cg)> {
-        let device = self.a.device();
         // A software rasteriser loses more by the vector that has to be kept than it saves.
         let defers = wide || schedule == CgSchedule::Fused;
         let options = Options { inlines, defers };
-        let mut store = Store::new(device, self.params.windows, wide, options)?.keeping(self.iterations);
+        let mut store = self.store(self.params.windows, wide, options)?;
         let recipe = match schedule {
             CgSchedule::Listing => Cg::Listing(Listing::new(&mut store)?),
             _ => Cg::Merged(Merged::new(&mut store)?),

@@ -23,7 +23,7 @@ use crate::solve::drive::verdict::Kept;
 use crate::solve::drive::{After, Method};
 use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
-use crate::solve::space::{Options, Running, Store};
+use crate::solve::space::{Options, Running};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,10 +160,8 @@ impl Since {
 }
 
 impl<'a> Run<'a> {
-    async fn new(
-        Parts { a, m, params, iterations }: Parts<'a, CglsParams>,
-        at: &mut Iterate<'_>,
-    ) -> Result<Self> {
+    async fn new(solver: Parts<'a, CglsParams>, at: &mut Iterate<'_>) -> Result<Self> {
+        let Parts { m, params, .. } = solver;
         let of_b = OfB::seen(at).await?;
         let own_scale = scale_of(at.norm_b);
         let mut norm = of_b.unit(at).await? * (f64::from(at.scale) / f64::from(own_scale));
@@ -176,8 +174,7 @@ impl<'a> Run<'a> {
         }
         let pairs = at.is_double();
         let make = move |_| {
-            let mut store =
-                Store::new(a.device(), params.windows, false, Options::default())?.keeping(iterations);
+            let mut store = solver.store(params.windows, false, Options::default())?;
             let recipe = LeastSquares::new(&mut store, pairs)?;
             Ok((store, recipe))
         };

@@ -13,7 +13,7 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::Stop;
 use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner};
-use crate::solve::space::{Options, Running, Store};
+use crate::solve::space::{Options, Running};
 
 /// Parameters of [`Gmres`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,14 +134,11 @@ impl Runs for GmresParams {
     const SOLVE: &'static str = "Gmres::solve";
     type Run<'r> = Running<'r, Cycles>;
 
-    async fn start<'r>(
-        Parts { a, m, params, iterations }: Parts<'r, Self>,
-        at: &mut Iterate<'_>,
-    ) -> Result<Self::Run<'r>> {
-        let (unknowns, device) = (at.b.len(), a.device());
+    async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
+        let Parts { m, params, .. } = solver;
+        let (unknowns, device) = (at.b.len(), solver.a.device());
         Running::new(m, false, at, move |_| {
-            let mut store =
-                Store::new(device, params.windows, false, Options::default())?.keeping(iterations);
+            let mut store = solver.store(params.windows, false, Options::default())?;
             let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);
             let restart = params.restart.min(unknowns).min(most).max(1);
             let basis = || Basis::new(device, unknowns, restart);
