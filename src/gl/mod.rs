@@ -70,6 +70,8 @@ pub(crate) use raw::Raw;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use raw::{known, load};
 pub(crate) use recorded::{CallList, Ended, Place, TextureName};
+#[cfg(target_arch = "wasm32")]
+pub(crate) use source::bare;
 pub(crate) use source::{Source, glsl, macros_of_includes};
 pub(crate) use state::{Filter, StateGuard};
 pub(crate) use transfer::PendingPixels;

@@ -9,16 +9,56 @@ pub(crate) struct Source<'a> {
     pub text: &'a str,
 }
 
-/// The file `glsl/$name` as a [`Source`].
+/// The file `glsl/$name` as a [`Source`]. A browser fetches it with the library, so that there it is bare.
 macro_rules! glsl {
-    ($name:literal) => {
-        $crate::gl::Source {
-            name: $name,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/", $name)),
-        }
-    };
+    ($name:literal) => {{
+        const WHOLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/", $name));
+        #[cfg(not(target_arch = "wasm32"))]
+        const TEXT: &str = WHOLE;
+        #[cfg(target_arch = "wasm32")]
+        const TEXT: &str = {
+            const LENGTH: usize = $crate::gl::bare::<{ WHOLE.len() }>(WHOLE).1;
+            const BARE: &[u8] = &$crate::gl::bare::<LENGTH>(WHOLE).0;
+            match std::str::from_utf8(BARE) {
+                Ok(text) => text,
+                Err(_) => WHOLE,
+            }
+        };
+        $crate::gl::Source { name: $name, text: TEXT }
+    }};
 }
 pub(crate) use glsl;
+
+/// A text of GLSL line by line, without comments and without the space that lines begin and end with, as far as that fits into
+/// `N` bytes; and how long it is.
+#[cfg(any(test, target_arch = "wasm32"))]
+#[allow(clippy::indexing_slicing)] // for constants: what is out of bounds is not compiled
+pub(crate) const fn bare<const N: usize>(text: &str) -> ([u8; N], usize) {
+    let text = text.as_bytes();
+    let (mut kept, mut length) = ([b' '; N], 0);
+    let (mut at, mut line, mut spaces, mut in_comment) = (0, 0, 0, false);
+    while at < text.len() {
+        let c = text[at];
+        in_comment = c != b'\n' && (in_comment || (c == b'/' && at + 1 < text.len() && text[at + 1] == b'/'));
+        if c == b' ' && !in_comment {
+            spaces += 1;
+        } else if !in_comment {
+            if c != b'\n' && length > line {
+                length += spaces;
+            }
+            spaces = 0;
+            if length < N {
+                kept[length] = c;
+            }
+            length += 1;
+        }
+        if c == b'\n' {
+            line = length;
+        }
+        at += 1;
+    }
+    (kept, length)
+}
 
 /// Files that `#include` can name.
 const INCLUDES: &[Source<'static>] = &[
@@ -149,6 +189,15 @@ impl Assembly {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bare_texts_have_the_lines_of_whole_ones() {
+        const WHOLE: &str = "// What it is.\n\n#define A(x) \\\n    (x / 2)  \n  a; // b\n    // c / d // e\nf  +  g   // h\n";
+        const LENGTH: usize = bare::<{ WHOLE.len() }>(WHOLE).1;
+        let (text, length) = bare::<LENGTH>(WHOLE);
+        assert_eq!(length, LENGTH);
+        assert_eq!(std::str::from_utf8(&text), Ok("\n\n#define A(x) \\\n(x / 2)\na;\n\nf  +  g\n"));
+    }
 
     #[test]
     fn logs_point_at_the_file() {

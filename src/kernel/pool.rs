@@ -4,7 +4,7 @@
 //! Data that a host can be handed has a class of its own for every extent, so that a vector's texture is never larger
 //! than the vector's extent. Scratch textures, which no one sees, are rounded up to powers of two.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::gl::{Format, Texture};
 use crate::shape::Extent;
@@ -63,7 +63,7 @@ pub struct PoolStats {
 type Waiting = (Texture, u64);
 
 pub(crate) struct Pool {
-    free: HashMap<(Extent, Format), Vec<Waiting>>,
+    free: FxHashMap<(Extent, Format), Vec<Waiting>>,
     clock: u64,
     budget: u64,
     stats: PoolStats,
@@ -71,7 +71,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub fn new(budget: u64) -> Self {
-        Pool { free: HashMap::new(), clock: 0, budget, stats: PoolStats::default() }
+        Pool { free: FxHashMap::default(), clock: 0, budget, stats: PoolStats::default() }
     }
 
     pub fn stats(&self) -> PoolStats {

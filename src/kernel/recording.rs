@@ -89,6 +89,18 @@ impl Slots {
         SlotId(self.slots.len() - 1)
     }
 
+    /// Begins a capture.
+    fn begin(device: &Device) -> Self {
+        device.gl().begin_trace();
+        Slots { device: device.clone(), slots: Vec::new(), open: true }
+    }
+
+    /// Ends the capture; what was captured.
+    fn recording(mut self) -> std::result::Result<Recording, &'static str> {
+        let list = self.end()?;
+        Ok(Recording::of(&self.device, list, std::mem::take(&mut self.slots)))
+    }
+
     /// Ends the capture.
     fn end(&mut self) -> std::result::Result<CallList, &'static str> {
         self.open = false;
@@ -121,11 +133,9 @@ impl Recording {
     /// *Errors*: those of the code; then nothing is recorded, and a capture around this one cannot be replayed.
     pub fn capture<T>(device: &Device, draw: impl FnOnce(&mut Slots) -> Result<T>) -> Result<Captured<T>> {
         let _scope = device.scope()?;
-        device.gl().begin_trace();
-        let mut slots = Slots { device: device.clone(), slots: Vec::new(), open: true };
+        let mut slots = Slots::begin(device);
         let value = draw(&mut slots)?;
-        let recording = slots.end().map(|list| Recording::of(device, list, std::mem::take(&mut slots.slots)));
-        Ok(Captured { value, recording })
+        Ok(Captured { value, recording: slots.recording() })
     }
 
     fn of(device: &Device, list: CallList, mut slots: Vec<Slot>) -> Self {

@@ -73,8 +73,8 @@ impl<K: Clone + PartialEq + 'static> Replays<K> {
         (kind, times): (K, usize),
         x: &mut T,
         reads: &[&dyn Operand],
-        fresh: impl Fn() -> Result<T>,
-        describe: impl Fn(&mut T) -> Result<()>,
+        fresh: &dyn Fn() -> Result<T>,
+        describe: &dyn Fn(&mut T) -> Result<()>,
     ) -> Result<()> {
         let layouts = std::iter::once(x.view()).chain(reads.iter().map(|read| read.view()));
         let key =
@@ -93,7 +93,7 @@ impl<K: Clone + PartialEq + 'static> Replays<K> {
             };
             drop(known);
             if refused < TRIED {
-                let stretch = capture(device, x, reads, &describe, refused)?;
+                let stretch = capture(device, x, reads, describe, refused)?;
                 self.keep(device, &key, stretch);
                 left -= 1;
             }
@@ -120,7 +120,7 @@ fn capture<T: TargetOperand>(
     device: &Device,
     x: &mut T,
     reads: &[&dyn Operand],
-    describe: impl Fn(&mut T) -> Result<()>,
+    describe: &dyn Fn(&mut T) -> Result<()>,
     refused: u8,
 ) -> Result<Stretch> {
     let Captured { value: slots, recording } = Recording::capture(device, |slots| {
@@ -152,7 +152,7 @@ impl Slots {
         recording: &Recording,
         x: &mut T,
         reads: &[&dyn Operand],
-        fresh: impl Fn() -> Result<T>,
+        fresh: &dyn Fn() -> Result<T>,
         times: usize,
     ) -> Result<()> {
         let Slots { before, after, reads: slots } = self;

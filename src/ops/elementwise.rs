@@ -30,7 +30,7 @@ pub trait Elements: TargetOperand {
 }
 
 /// All of them.
-pub(super) fn parts<T: Elements>(x: &T) -> impl Iterator<Item = View<'_>> {
+pub(super) fn parts<T: Elements + ?Sized>(x: &T) -> impl Iterator<Item = View<'_>> {
     (0..).map_while(|k| x.part(k))
 }
 
@@ -156,10 +156,10 @@ fn check_coefficient(op: &'static str, name: &'static str, coefficient: Coeffici
 }
 
 /// The one executor of the family.
-pub(super) fn run<T: Elements>(
+pub(super) fn run(
     row: &Row,
-    out: &mut T,
-    inputs: &[&T],
+    out: &mut dyn Elements,
+    inputs: &[&dyn Elements],
     coefficients: &[Coefficient<'_>],
 ) -> Result<()> {
     for (input, name) in inputs.iter().zip(INPUTS) {

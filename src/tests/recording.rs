@@ -109,7 +109,7 @@ fn replays_draw_the_same_bits_and_count_the_same() {
         let described = work(device, || works.run(&mut plain, &b).unwrap());
         let again = work(device, || {
             let run = |x: &mut Vector| works.run(x, &b);
-            replays.run(device, ((), 1), &mut replayed, &[&b], || Vector::uninit(device, N), run).unwrap();
+            replays.run(device, ((), 1), &mut replayed, &[&b], &|| Vector::uninit(device, N), &run).unwrap();
         });
         // Whether a pass begins with the target of the one before depends on what the pool gives.
         assert!(described.passes.abs_diff(again.passes) <= 1, "{k}: {described:?} {again:?}");
@@ -190,10 +190,10 @@ fn nothing_is_left_at_the_end() {
     let (mut x, b) = (vector(&device, 1), vector(&device, 2));
     for round in 0..3 {
         let run = |x: &mut Vector| works.run(x, &b);
-        replays.run(&device, (round % 2, 1), &mut x, &[&b], || Vector::uninit(&device, N), run).unwrap();
+        replays.run(&device, (round % 2, 1), &mut x, &[&b], &|| Vector::uninit(&device, N), &run).unwrap();
         // Framebuffers, programs of texla's own and what waits in the pool go; a recording makes the first anew.
         device.trim().unwrap();
-        replays.run(&device, (round % 2, 1), &mut x, &[&b], || Vector::uninit(&device, N), run).unwrap();
+        replays.run(&device, (round % 2, 1), &mut x, &[&b], &|| Vector::uninit(&device, N), &run).unwrap();
     }
     drop((replays, works, x, b));
     assert_eq!(device.pool_stats().live, 0);
@@ -301,7 +301,7 @@ fn what_cannot_be_recorded_is_named_and_described_again() {
     let (replays, mut y) = (Replays::default(), vector(device, 0));
     for value in [2.0, 3.0] {
         let describe = |y: &mut Vector| ops::add(y, &x, &Vector::filled(device, N, value)?);
-        replays.run(device, ((), 1), &mut y, &[&x], || Vector::uninit(device, N), describe).unwrap();
+        replays.run(device, ((), 1), &mut y, &[&x], &|| Vector::uninit(device, N), &describe).unwrap();
     }
     // A value of the closure's, which a recording would not have seen: what is kept by `Replays` may not depend on it.
     let doubled: Vec<f32> = numbers(1).iter().map(|v| v + 2.0).collect();
@@ -309,7 +309,7 @@ fn what_cannot_be_recorded_is_named_and_described_again() {
     let replays = Replays::default();
     for value in [2.0, 3.0] {
         let describe = |y: &mut Vector| ops::add(y, &x, &Vector::from_slice(device, &[value; N])?);
-        replays.run(device, ((), 1), &mut y, &[&x], || Vector::uninit(device, N), describe).unwrap();
+        replays.run(device, ((), 1), &mut y, &[&x], &|| Vector::uninit(device, N), &describe).unwrap();
     }
     let tripled: Vec<f32> = numbers(1).iter().map(|v| v + 3.0).collect();
     assert_eq!(y.read().unwrap(), tripled);
@@ -343,7 +343,7 @@ fn recordings_nest() {
     let b = vector(device, 2);
     let inner = Replays::default();
     let step = |x: &mut Vector| {
-        inner.run(device, ((), 1), x, &[&b], || Vector::uninit(device, N), |x| works.run(x, &b))?;
+        inner.run(device, ((), 1), x, &[&b], &|| Vector::uninit(device, N), &|x| works.run(x, &b))?;
         ops::scale(x, 0.5)
     };
     let outer = Replays::default();
@@ -355,7 +355,7 @@ fn recordings_nest() {
     };
     for round in 0..4 {
         let counted = work(device, || {
-            outer.run(device, ((), 1), &mut x, &[&b], || Vector::uninit(device, N), twice).unwrap();
+            outer.run(device, ((), 1), &mut x, &[&b], &|| Vector::uninit(device, N), &twice).unwrap();
         });
         let expected = work(device, || (0..2).for_each(|_| described(&mut plain).unwrap()));
         assert_eq!(counted.draws, expected.draws, "{round}");
@@ -365,7 +365,7 @@ fn recordings_nest() {
     drop(inner);
     let others: Vec<Vector> = (0..20).map(|seed| vector(device, seed)).collect();
     let unused = |_: &mut Vector| panic!("it is described already");
-    outer.run(device, ((), 1), &mut x, &[&b], || Vector::uninit(device, N), unused).unwrap();
+    outer.run(device, ((), 1), &mut x, &[&b], &|| Vector::uninit(device, N), &unused).unwrap();
     (0..2).for_each(|_| described(&mut plain).unwrap());
     assert_same(&x, &plain, 4);
     drop((outer, others));

@@ -40,8 +40,10 @@ pub(super) fn fingerprint(gl: &Gl, limits: &Limits) -> u64 {
     const CONTEXT_FLAGS: u32 = 0x821E;
     let mut words =
         vec![env!("CARGO_PKG_VERSION").to_owned(), format!("{} {:?} {limits:?}", gl.api, gl.version)];
-    let mut extensions: Vec<_> = gl.raw.supported_extensions().iter().cloned().collect();
-    extensions.sort_unstable();
+    let mut extensions: Vec<&str> = Vec::new();
+    for name in gl.raw.supported_extensions() {
+        extensions.insert(extensions.partition_point(|other| *other < name.as_str()), name);
+    }
     // SAFETY: the context is current; these queries exist in every version, the last two in those that are asked.
     unsafe {
         let names = [glow::VENDOR, glow::RENDERER, glow::VERSION, glow::SHADING_LANGUAGE_VERSION];
@@ -56,7 +58,7 @@ pub(super) fn fingerprint(gl: &Gl, limits: &Limits) -> u64 {
             words.extend(about.map(|about| gl.raw.get_parameter_i32(about).to_string()));
         }
     }
-    hash(words.iter().chain(&extensions).map(String::as_str))
+    hash(words.iter().map(String::as_str).chain(extensions))
 }
 
 /// FNV-1a of 64 bits, the same in every run and on every machine; the words do not run into one another.

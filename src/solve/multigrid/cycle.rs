@@ -69,7 +69,9 @@ pub(super) fn cycles<L: Levels>(
     let (device, n) = (levels.device(), x.len());
     let describe = |x: &mut Vector| cycle(levels, kind, 0, x, b, start);
     match levels.replays() {
-        Some(replays) => replays.run(device, (start, count), x, &[b], || Vector::uninit(device, n), describe),
+        Some(replays) => {
+            replays.run(device, (start, count), x, &[b], &|| Vector::uninit(device, n), &describe)
+        }
         None => (0..count).try_for_each(|_| describe(x)),
     }
 }

@@ -132,7 +132,7 @@ impl Polynomial {
         let _scope = device.scope()?;
         let fresh = || Vector::uninit(device, r.len());
         match a.is_replayable() {
-            true => self.replays.run(device, ((), 1), z, &[r], fresh, |z| self.describe(a, z, r)),
+            true => self.replays.run(device, ((), 1), z, &[r], &fresh, &|z| self.describe(a, z, r)),
             false => self.describe(a, z, r),
         }
     }

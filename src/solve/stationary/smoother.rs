@@ -190,7 +190,7 @@ impl JacobiWeights {
         }
         // After two sweeps `x` is in the texture in which it was.
         [(2, sweeps / 2), (1, sweeps % 2)].into_iter().try_for_each(|(count, times)| {
-            replays.run(device, (count, times), x, &[b], fresh, |x| describe(x, count))
+            replays.run(device, (count, times), x, &[b], &fresh, &|x| describe(x, count))
         })
     }
 }

@@ -226,7 +226,7 @@ impl Sweeps {
             match a.is_replayable() {
                 true => self
                     .replays
-                    .run(device, (from_zero, times), x, &[b], fresh, |x| describe(x, from_zero))?,
+                    .run(device, (from_zero, times), x, &[b], &fresh, &|x| describe(x, from_zero))?,
                 false => (0..times).try_for_each(|_| describe(x, from_zero))?,
             }
         }

@@ -101,7 +101,7 @@ impl NineBandSmoother {
             return describe(x);
         }
         let fresh = || Vector::uninit(&self.device, b.len());
-        self.replays.run(&self.device, ((count, from_zero), 1), x, &[b], fresh, describe)
+        self.replays.run(&self.device, ((count, from_zero), 1), x, &[b], &fresh, &describe)
     }
 }
 
