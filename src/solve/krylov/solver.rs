@@ -286,7 +286,7 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
         front::begin(self.a.device(), self.clone(), x, b)
     }
 
-    pub(super) fn parts(&self) -> Parts<'_, M> {
+    pub(in crate::solve) fn parts(&self) -> Parts<'_, M> {
         Parts { a: &self.a, m: &self.m, params: &self.params, iterations: &self.iterations }
     }
 }

@@ -42,7 +42,6 @@ struct Arrangement {
 
 /// An iteration as it was drawn from an arrangement, and what that led to.
 struct Drawn {
-    begin: Arrangement,
     recording: Recording,
     slots: SmallVec<[SlotId; 32]>,
     end: Arrangement,
@@ -54,9 +53,16 @@ struct Drawn {
 #[derive(Clone, Default)]
 pub(in crate::solve) struct Iterations(Rc<Known>);
 
+/// What has become of an arrangement.
+enum Stage {
+    /// So many iterations have begun with it.
+    Seen(usize),
+    Drawn(Drawn),
+}
+
 #[derive(Default)]
 struct Known {
-    drawn: RefCell<Vec<Drawn>>,
+    stages: RefCell<Vec<(Arrangement, Stage)>>,
     /// Captures that could not be replayed.
     refused: Cell<usize>,
 }
@@ -64,25 +70,50 @@ struct Known {
 impl Forget for Known {
     fn forget(&self) {
         // Dropped when nothing is borrowed any more.
-        let _gone = self.drawn.try_borrow_mut().map(|mut drawn| std::mem::take(&mut *drawn));
+        let _gone = self.stages.try_borrow_mut().map(|mut stages| std::mem::take(&mut *stages));
     }
 }
 
 impl Iterations {
-    /// Most that are kept, and how many captures may fail before no more are tried.
+    /// Most arrangements that are kept, and how many captures may fail before no more are tried.
     const MOST: usize = 12;
     const TRIED: usize = 4;
+    /// Iterations of an arrangement that are drawn before one is recorded: a short solve by a solver that is not used again would
+    /// pay for recordings and have nothing of them.
+    const BEFORE: usize = 3;
 
-    fn keep(&self, device: &Device, drawn: Drawn) {
-        let mut all = self.0.drawn.borrow_mut();
-        if all.is_empty() {
-            let this: Rc<dyn Forget> = self.0.clone();
-            device.may_forget(&this);
+    /// Notes an iteration that is about to be drawn; whether it is to be recorded.
+    fn see(&self, device: &Device, begin: &Arrangement) -> bool {
+        let mut stages = self.0.stages.borrow_mut();
+        match stages.iter_mut().find(|(known, _)| known == begin) {
+            Some((_, Stage::Seen(times))) => {
+                *times += 1;
+                *times > Self::BEFORE
+            }
+            Some((_, Stage::Drawn(_))) => false,
+            None => {
+                if stages.is_empty() {
+                    let this: Rc<dyn Forget> = self.0.clone();
+                    device.may_forget(&this);
+                }
+                if stages.len() >= Self::MOST {
+                    let seen = stages.iter().position(|(_, stage)| matches!(stage, Stage::Seen(_)));
+                    stages.remove(seen.unwrap_or(0));
+                }
+                stages.push((begin.clone(), Stage::Seen(1)));
+                false
+            }
         }
-        if all.len() >= Self::MOST {
-            all.remove(0);
+    }
+
+    /// Keeps a recording, or notes that there could be none.
+    fn keep(&self, begin: &Arrangement, drawn: Option<Drawn>) {
+        let mut stages = self.0.stages.borrow_mut();
+        let place = stages.iter_mut().find(|(known, _)| known == begin);
+        match (place, drawn) {
+            (Some((_, stage)), Some(drawn)) => *stage = Stage::Drawn(drawn),
+            _ => self.0.refused.set(self.0.refused.get() + 1),
         }
-        all.push(drawn);
     }
 
     fn may_capture(&self) -> bool {
@@ -118,28 +149,24 @@ impl Space<'_, '_> {
         }
         let (device, mut names) = (self.device(), Names::new());
         let (begin, views) = self.arrangement(&mut names);
-        let all = known.0.drawn.borrow();
-        if let Some(drawn) = all.iter().find(|drawn| drawn.begin == begin) {
+        let stages = known.0.stages.borrow();
+        if let Some((_, Stage::Drawn(drawn))) = stages.iter().find(|(known, _)| *known == begin) {
             let made = drawn.replay(self, views)?;
             names.extend(made.iter().map(raw));
             self.arrange(&drawn.end, &names, made);
             return Ok(());
         }
-        drop((all, views));
-        match self.captured(begin, names, recipe)? {
-            Some(drawn) => known.keep(&device, drawn),
-            None => known.0.refused.set(known.0.refused.get() + 1),
+        drop((stages, views));
+        if !known.see(&device, &begin) {
+            return recipe.iterate(self);
         }
+        let drawn = self.captured(&names, recipe)?;
+        known.keep(&begin, drawn);
         Ok(())
     }
 
-    /// Draws an iteration for the first time. `None` where it cannot be replayed.
-    fn captured<R: Recipe>(
-        &mut self,
-        begin: Arrangement,
-        names: Names,
-        recipe: &mut R,
-    ) -> Result<Option<Drawn>> {
+    /// Draws an iteration and records it. `None` where it cannot be replayed.
+    fn captured<R: Recipe>(&mut self, names: &Names, recipe: &mut R) -> Result<Option<Drawn>> {
         let mut all = names.clone();
         let Captured { value, recording } = Recording::capture(&self.device(), |known| {
             let views = self.arrangement(&mut Names::new()).1;
@@ -151,7 +178,7 @@ impl Space<'_, '_> {
         })?;
         let ((slots, end), Ok(recording)) = (value, recording) else { return Ok(None) };
         let made = all.iter().skip(names.len()).map(|name| self.register_of(*name)).collect();
-        Ok(Option::map(made, |made| Drawn { begin, recording, slots, end, made }))
+        Ok(Option::map(made, |made| Drawn { recording, slots, end, made }))
     }
 
     /// What stands in every place, in the same order each time.
@@ -273,5 +300,43 @@ fn turn<T: Operand>(pair: Option<&mut PingPong<T>>, [front, _]: [Option<TextureN
         && front != Some(raw(pair.front()))
     {
         pair.swap();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stage;
+    use crate::solve::{CgParams, ConjugateGradient, Multigrid, MultigridParams};
+    use crate::{Grid, Headless, Side, Sides, Stencil, StencilParams, Vector};
+
+    #[test]
+    fn a_solver_that_is_used_again_records_its_iterations() {
+        let context = Headless::new(Default::default()).unwrap();
+        let device = context.device();
+        let grid = Grid::new_2d(24, 24);
+        let a =
+            Stencil::new(device, grid, StencilParams::new([1.0; 3], Sides::all(Side::DIRICHLET))).unwrap();
+        let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
+        let cg = ConjugateGradient::preconditioned(&a, &m, CgParams::default()).unwrap();
+        let recorded = || {
+            let stages = cg.parts().iterations.0.stages.borrow();
+            stages.iter().filter(|(_, stage)| matches!(stage, Stage::Drawn(_))).count()
+        };
+        let solve = || {
+            let b = Vector::filled(device, grid.len(), 1.0).unwrap();
+            cg.solve(&mut Vector::zeros(device, grid.len()).unwrap(), &b).unwrap()
+        };
+        let first = solve();
+        assert!((2..8).contains(&first.iterations), "{first:?}");
+        (0..3).for_each(|_| assert_eq!(solve(), first));
+        let kept = recorded();
+        assert!((1..=3).contains(&kept), "{kept}");
+        // The textures that the pool lends next are others, and the recordings serve as well.
+        let _held: Vec<Vector> = (0..3).map(|_| Vector::zeros(device, grid.len()).unwrap()).collect();
+        (0..3).for_each(|_| assert_eq!(solve(), first));
+        assert_eq!(recorded(), kept);
+        device.trim().unwrap();
+        assert_eq!(recorded(), 0);
+        assert_eq!(solve(), first);
     }
 }
