@@ -57,7 +57,7 @@ pub(in crate::solve) struct Iterations(Rc<Known>);
 enum Stage {
     /// So many iterations have begun with it.
     Seen(usize),
-    Drawn(Drawn),
+    Drawn(Box<Drawn>),
 }
 
 #[derive(Default)]
@@ -111,7 +111,7 @@ impl Iterations {
         let mut stages = self.0.stages.borrow_mut();
         let place = stages.iter_mut().find(|(known, _)| known == begin);
         match (place, drawn) {
-            (Some((_, stage)), Some(drawn)) => *stage = Stage::Drawn(drawn),
+            (Some((_, stage)), Some(drawn)) => *stage = Stage::Drawn(Box::new(drawn)),
             _ => self.0.refused.set(self.0.refused.get() + 1),
         }
     }
