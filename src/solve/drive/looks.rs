@@ -33,11 +33,6 @@ pub(in crate::solve) trait Iterated {
     fn dear(&self) -> bool {
         false
     }
-
-    /// Iterations that may be in vain however few are done: where one takes less than a look, that is the lesser evil.
-    fn spare(&self) -> usize {
-        1
-    }
 }
 
 /// What a look has found.
@@ -142,7 +137,7 @@ impl Course {
             return (calls, 2 * calls);
         }
         let done = self.begin + steps * seen;
-        let unknown = if iterated.dear() { 0 } else { (done / Self::IN_VAIN).max(iterated.spare()) };
+        let unknown = if iterated.dear() { 0 } else { (done / Self::IN_VAIN).max(1) };
         // However it goes, no more than this is in vain, all runs together.
         let misjudged = (work.in_vain / work.cost().draws.max(1)) as usize * steps;
         let spare = (done / Self::MISJUDGED).max(1).saturating_sub(misjudged);

@@ -185,13 +185,6 @@ impl<M: Method> Iterated for Looked<'_, '_, M> {
     fn dear(&self) -> bool {
         self.method.dear()
     }
-
-    fn spare(&self) -> usize {
-        /// A GPU draws so many texels while the CPU describes the next draw.
-        const SMALL: u64 = 1 << 14;
-        let is_small = self.at.r.front().extent().area() <= SMALL;
-        if is_small && !self.device().is_software() { 4 } else { 1 }
-    }
 }
 
 /// An iterate that is kept.

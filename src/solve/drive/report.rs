@@ -21,10 +21,9 @@ impl Stop {
     /// Stop at `‖b - A x‖ <= t ‖b‖` (least squares: that, or `‖Aᵀ(b - A x)‖ <= t ‖Aᵀb‖`). Below 2⁻²⁴ nothing is certified, below 2⁻⁴⁸ for
     /// unknowns that are pairs: see [`StopReason::Uncertified`].
     ///
-    /// Solvers look often enough that no more than a tenth of the iterations is superfluous, or one; of a small system on a
-    /// GPU, where an iteration takes less than a look, four. They look at every iteration in the beginning, at fewer later and
-    /// where residuals fall steadily and the bound is far; with a preconditioner that is no diagonal, before every iteration
-    /// but those that residuals as seen so far ask for anyway.
+    /// Solvers look often enough that no more than a tenth of the iterations is superfluous, or one: at every iteration in the
+    /// beginning, later at fewer, and at fewer where residuals fall steadily and the bound is far; with a preconditioner
+    /// that is no diagonal, before every iteration but those that residuals as seen so far ask for anyway.
     pub const fn relative(t: f64) -> Self {
         Stop { relative: t, every: None }
     }

@@ -42,6 +42,7 @@ struct Arrangement {
 
 /// An iteration as it was drawn from an arrangement, and what that led to.
 struct Drawn {
+    begin: Arrangement,
     recording: Recording,
     slots: SmallVec<[SlotId; 32]>,
     end: Arrangement,
@@ -53,16 +54,9 @@ struct Drawn {
 #[derive(Clone, Default)]
 pub(in crate::solve) struct Iterations(Rc<Known>);
 
-/// What has become of an arrangement.
-enum Stage {
-    /// So many iterations have begun with it.
-    Seen(usize),
-    Drawn(Box<Drawn>),
-}
-
 #[derive(Default)]
 struct Known {
-    stages: RefCell<Vec<(Arrangement, Stage)>>,
+    drawn: RefCell<Vec<Drawn>>,
     /// Captures that could not be replayed.
     refused: Cell<usize>,
 }
@@ -70,50 +64,25 @@ struct Known {
 impl Forget for Known {
     fn forget(&self) {
         // Dropped when nothing is borrowed any more.
-        let _gone = self.stages.try_borrow_mut().map(|mut stages| std::mem::take(&mut *stages));
+        let _gone = self.drawn.try_borrow_mut().map(|mut drawn| std::mem::take(&mut *drawn));
     }
 }
 
 impl Iterations {
-    /// Most arrangements that are kept, and how many captures may fail before no more are tried.
+    /// Most that are kept, and how many captures may fail before no more are tried.
     const MOST: usize = 12;
     const TRIED: usize = 4;
-    /// Iterations of an arrangement that are drawn before one is recorded: a short solve by a solver that is not used again would
-    /// pay for recordings and have nothing of them.
-    const BEFORE: usize = 3;
 
-    /// Notes an iteration that is about to be drawn; whether it is to be recorded.
-    fn see(&self, device: &Device, begin: &Arrangement) -> bool {
-        let mut stages = self.0.stages.borrow_mut();
-        match stages.iter_mut().find(|(known, _)| known == begin) {
-            Some((_, Stage::Seen(times))) => {
-                *times += 1;
-                *times > Self::BEFORE
-            }
-            Some((_, Stage::Drawn(_))) => false,
-            None => {
-                if stages.is_empty() {
-                    let this: Rc<dyn Forget> = self.0.clone();
-                    device.may_forget(&this);
-                }
-                if stages.len() >= Self::MOST {
-                    let seen = stages.iter().position(|(_, stage)| matches!(stage, Stage::Seen(_)));
-                    stages.remove(seen.unwrap_or(0));
-                }
-                stages.push((begin.clone(), Stage::Seen(1)));
-                false
-            }
+    fn keep(&self, device: &Device, drawn: Drawn) {
+        let mut all = self.0.drawn.borrow_mut();
+        if all.is_empty() {
+            let this: Rc<dyn Forget> = self.0.clone();
+            device.may_forget(&this);
         }
-    }
-
-    /// Keeps a recording, or notes that there could be none.
-    fn keep(&self, begin: &Arrangement, drawn: Option<Drawn>) {
-        let mut stages = self.0.stages.borrow_mut();
-        let place = stages.iter_mut().find(|(known, _)| known == begin);
-        match (place, drawn) {
-            (Some((_, stage)), Some(drawn)) => *stage = Stage::Drawn(Box::new(drawn)),
-            _ => self.0.refused.set(self.0.refused.get() + 1),
+        if all.len() >= Self::MOST {
+            all.remove(0);
         }
+        all.push(drawn);
     }
 
     fn may_capture(&self) -> bool {
@@ -149,24 +118,28 @@ impl Space<'_, '_> {
         }
         let (device, mut names) = (self.device(), Names::new());
         let (begin, views) = self.arrangement(&mut names);
-        let stages = known.0.stages.borrow();
-        if let Some((_, Stage::Drawn(drawn))) = stages.iter().find(|(known, _)| *known == begin) {
+        let all = known.0.drawn.borrow();
+        if let Some(drawn) = all.iter().find(|drawn| drawn.begin == begin) {
             let made = drawn.replay(self, views)?;
             names.extend(made.iter().map(raw));
             self.arrange(&drawn.end, &names, made);
             return Ok(());
         }
-        drop((stages, views));
-        if !known.see(&device, &begin) {
-            return recipe.iterate(self);
+        drop((all, views));
+        match self.captured(begin, names, recipe)? {
+            Some(drawn) => known.keep(&device, drawn),
+            None => known.0.refused.set(known.0.refused.get() + 1),
         }
-        let drawn = self.captured(&names, recipe)?;
-        known.keep(&begin, drawn);
         Ok(())
     }
 
-    /// Draws an iteration and records it. `None` where it cannot be replayed.
-    fn captured<R: Recipe>(&mut self, names: &Names, recipe: &mut R) -> Result<Option<Drawn>> {
+    /// Draws an iteration for the first time. `None` where it cannot be replayed.
+    fn captured<R: Recipe>(
+        &mut self,
+        begin: Arrangement,
+        names: Names,
+        recipe: &mut R,
+    ) -> Result<Option<Drawn>> {
         let mut all = names.clone();
         let Captured { value, recording } = Recording::capture(&self.device(), |known| {
             let views = self.arrangement(&mut Names::new()).1;
@@ -178,7 +151,7 @@ impl Space<'_, '_> {
         })?;
         let ((slots, end), Ok(recording)) = (value, recording) else { return Ok(None) };
         let made = all.iter().skip(names.len()).map(|name| self.register_of(*name)).collect();
-        Ok(Option::map(made, |made| Drawn { recording, slots, end, made }))
+        Ok(Option::map(made, |made| Drawn { begin, recording, slots, end, made }))
     }
 
     /// What stands in every place, in the same order each time.
@@ -305,7 +278,6 @@ fn turn<T: Operand>(pair: Option<&mut PingPong<T>>, [front, _]: [Option<TextureN
 
 #[cfg(test)]
 mod tests {
-    use super::Stage;
     use crate::solve::{CgParams, ConjugateGradient, Multigrid, MultigridParams};
     use crate::{Grid, Headless, Side, Sides, Stencil, StencilParams, Vector};
 
@@ -318,10 +290,7 @@ mod tests {
             Stencil::new(device, grid, StencilParams::new([1.0; 3], Sides::all(Side::DIRICHLET))).unwrap();
         let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
         let cg = ConjugateGradient::preconditioned(&a, &m, CgParams::default()).unwrap();
-        let recorded = || {
-            let stages = cg.parts().iterations.0.stages.borrow();
-            stages.iter().filter(|(_, stage)| matches!(stage, Stage::Drawn(_))).count()
-        };
+        let recorded = || cg.parts().iterations.0.drawn.borrow().len();
         let solve = || {
             let b = Vector::filled(device, grid.len(), 1.0).unwrap();
             cg.solve(&mut Vector::zeros(device, grid.len()).unwrap(), &b).unwrap()
