@@ -27,7 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("headless", &["error", "gl", "device", "egl"]),
     ("window", &["error", "gl", "device", "egl"]),
     // Of what is private, on a device.
-    ("tests", &["error", "shape", "gl", "device", "kernel", "data", "ops", "headless"]),
+    ("tests", &["error", "shape", "gl", "device", "kernel", "data", "ops", "solve", "headless"]),
 ];
 
 /// Where types of glow stand in signatures outside `gl`: what a host hands over or is handed.

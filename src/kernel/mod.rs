@@ -41,11 +41,11 @@ pub use vertex::{BufferOperand, BufferTarget, BufferView, VertexKernel};
 
 pub(crate) use describe::{Description, Name};
 pub(crate) use draw::Draw;
-pub(crate) use pass::{Compiled, Layout, Tail};
+pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
 pub(crate) use recording::{Captured, Recording, SlotId};
 #[cfg(feature = "sim")]
 pub(crate) use replays::Turns;
-pub(crate) use replays::{Forget, Replays};
+pub(crate) use replays::{Forget, Layout, Replays, layout};
 pub(crate) use spec::{KernelSpec, StageSpec};
 pub(crate) use user::compile_now;

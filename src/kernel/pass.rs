@@ -76,9 +76,6 @@ impl Tail {
     }
 }
 
-/// How data lies in its texture: the extents of both, and the padding.
-pub(crate) type Layout = ([Extent; 2], Tail);
-
 impl<'a> View<'a> {
     /// All of a texture, without padding.
     pub(crate) fn whole(device: &'a Device, texture: &'a Texture) -> Self {
@@ -88,11 +85,6 @@ impl<'a> View<'a> {
     /// The lower left part of a texture.
     pub(crate) fn part(device: &'a Device, texture: &'a Texture, extent: Extent) -> Self {
         View { texture, device, extent, tail: Tail::NONE, tiles: 1 }
-    }
-
-    /// How the data lies in its texture.
-    pub(crate) fn layout(&self) -> Layout {
-        ([self.extent, self.texture.extent()], self.tail)
     }
 
     /// The extent in texels.

@@ -5,13 +5,21 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::pass::{Layout, Operand, TargetOperand, View};
+use super::pass::{Operand, Tail, TargetOperand, View};
 use super::recording::{Captured, Recording, SlotId};
 use crate::device::Device;
 use crate::error::Result;
+use crate::shape::Extent;
 
 /// Kinds of work, and layouts of its operands, that are kept; the oldest goes first.
 const KEPT: usize = 4;
+
+/// How data lies in its texture: the extents of both, and the padding.
+pub(crate) type Layout = ([Extent; 2], Tail);
+
+pub(crate) fn layout(view: &View<'_>) -> Layout {
+    ([view.extent, view.texture.extent()], view.tail)
+}
 
 /// What decides between the passes that are drawn: the kind of work, the layouts, and the device's choices.
 #[derive(Clone, PartialEq)]
@@ -78,7 +86,7 @@ impl<K: Clone + PartialEq + 'static> Replays<K> {
     ) -> Result<()> {
         let layouts = std::iter::once(x.view()).chain(reads.iter().map(|read| read.view()));
         let key =
-            Key { kind, choices: device.choices(), layouts: layouts.map(|view| view.layout()).collect() };
+            Key { kind, choices: device.choices(), layouts: layouts.map(|view| layout(&view)).collect() };
         let mut left = times;
         let mut refused = 0;
         while left > 0 && refused < TRIED {

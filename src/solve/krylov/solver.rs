@@ -286,7 +286,13 @@ impl<M: KrylovMethod, A: LinOp, P: Preconditioner> Krylov<M, A, P> {
         front::begin(self.a.device(), self.clone(), x, b)
     }
 
-    pub(in crate::solve) fn parts(&self) -> Parts<'_, M> {
+    /// How many iterations are recorded.
+    #[cfg(test)]
+    pub(crate) fn recorded(&self) -> usize {
+        self.iterations.count()
+    }
+
+    pub(super) fn parts(&self) -> Parts<'_, M> {
         Parts { a: &self.a, m: &self.m, params: &self.params, iterations: &self.iterations }
     }
 }
