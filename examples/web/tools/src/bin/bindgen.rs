@@ -26,7 +26,8 @@ fn main() -> ExitCode {
 fn generate(module: &str, folder: &Path, name: &str) -> Result {
     let mut bindgen = Bindgen::new();
     bindgen.input_path(module).web(true)?;
-    bindgen.typescript(false).omit_default_module_path(false).remove_name_section(true).out_name(name);
+    bindgen.typescript(false).omit_default_module_path(false).remove_name_section(true);
+    bindgen.remove_producers_section(true).out_name(name);
     let mut output = bindgen.generate_output()?;
     let mut script = without_comments(output.js());
     for (number, import) in output.wasm_mut().imports.iter_mut().enumerate() {
