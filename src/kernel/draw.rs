@@ -79,10 +79,10 @@ impl<'a> Draw<'a> {
         self.text(Text::Lines(Word(lines)))
     }
 
-    /// `#define NAME TEXT` in front of the body, all of which is part of the kernel's key.
-    #[inline]
-    pub fn written(self, name: &'static str, text: impl Into<std::rc::Rc<str>>) -> Self {
-        self.text(Text::Written(Word(name), text.into()))
+    /// `#define NAME TEXT` of each in front of the body, all of which is part of the kernel's key.
+    pub fn written(self, texts: &[(&'static str, &str)]) -> Self {
+        let text = |&(name, text): &(_, &str)| Text::Written(Word(name), text.into());
+        self.describe(|d| d.texts.extend(texts.iter().map(text)))
     }
 
     /// Lines in front of the body, made of nothing but these numbers when the kernel is compiled.

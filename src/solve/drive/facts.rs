@@ -7,6 +7,7 @@ use super::scales::times_power;
 use super::slices::{arrived, number};
 use crate::data::{PendingRead, Vector, exponent};
 use crate::error::Result;
+use crate::kernel::Operand;
 use crate::ops::{self, LinOp, Windows};
 
 /// Of vectors x and v, on the way to the host: whether elements are finite, told by their bits since sums and extremes of
@@ -29,11 +30,9 @@ struct Answer {
 impl Answer {
     fn ask(x: &Vector, v: &Vector, e: Option<&Vector>) -> Result<Self> {
         let reducer = Reducer::new(x.device(), Windows::Balanced);
-        let total = match e {
-            None => reducer.totals(Dots::Facts, &[x, v])?,
-            Some(e) => reducer.totals(Dots::Bounded, &[x, v, e])?,
-        };
-        let pending = total.read_texel_async()?;
+        let operands: [&dyn Operand; 3] = [x, v, e.unwrap_or(v)];
+        let (dots, count) = if e.is_some() { (Dots::Bounded, 3) } else { (Dots::Facts, 2) };
+        let pending = reducer.totals(dots, operands.split_at(count).0)?.read_texel_async()?;
         Ok(Answer { pending, arrived: OnceCell::new() })
     }
 
@@ -50,18 +49,15 @@ impl Answer {
 impl Facts {
     /// *Cost*: a reduction; two where the vectors do not lie texel upon texel.
     pub fn ask(x: &Vector, v: &Vector) -> Result<Self> {
-        if x.extent() == v.extent() {
-            return Ok(Facts { of_x: Answer::ask(x, v, None)?, of_v: None });
-        }
-        Ok(Facts { of_x: Answer::ask(x, x, None)?, of_v: Some(Answer::ask(v, v, None)?) })
+        Self::ask_bounded(x, v, None)
     }
 
-    /// The same, and the norm of a bound on the error of v: then it is not known whether x is zero.
-    pub fn ask_bounded(x: &Vector, v: &Vector, e: &Vector) -> Result<Self> {
+    /// The same, and the norm of a bound on the error of v, if there is one: then it is not known whether x is zero.
+    pub fn ask_bounded(x: &Vector, v: &Vector, e: Option<&Vector>) -> Result<Self> {
         if x.extent() == v.extent() {
-            return Ok(Facts { of_x: Answer::ask(x, v, Some(e))?, of_v: None });
+            return Ok(Facts { of_x: Answer::ask(x, v, e)?, of_v: None });
         }
-        Ok(Facts { of_x: Answer::ask(x, x, None)?, of_v: Some(Answer::ask(v, v, Some(e))?) })
+        Ok(Facts { of_x: Answer::ask(x, x, None)?, of_v: Some(Answer::ask(v, v, e)?) })
     }
 
     /// The same where there is a null space, in which case what was known of the vectors that were given is so no more.

@@ -47,7 +47,7 @@ pub(in crate::solve) struct Iterate<'a> {
     pub lost: f64,
     /// The norm of the residual, where `r` holds that of the start already.
     first: Option<(f64, Accuracy)>,
-    /// The norm of a bound on the error of the residual, where it was found with that.
+    /// The norm of a bound on the error of the residual, where it was found with that; until a residual is computed again.
     error: Option<f64>,
 }
 
@@ -245,7 +245,6 @@ impl<'a> Iterate<'a> {
         if std::mem::take(&mut self.begins) {
             return Ok(());
         }
-        self.error = None;
         // x = x + y, y = 0
         self.x.add(self.y.front(), self.low.as_ref().map(|low| low.y.front()))?;
         self.discard()?;
@@ -271,10 +270,8 @@ impl<'a> Iterate<'a> {
         let mut accuracy = self.residual()?;
         // With a bound on its error, so that a certificate costs no wait of its own.
         let bound = if self.is_double() { None } else { told_bound(self.a, self.terms())? };
-        let facts = match &bound {
-            Some(bound) => Facts::ask_bounded(&self.x.high, self.r.front(), bound)?,
-            None => self.facts()?,
-        };
+        // Of the iterate, too: a column of zeros lets no residual see that an element is not finite.
+        let facts = Facts::ask_bounded(&self.x.high, self.r.front(), bound.as_ref())?;
         let mut norm = facts.norm(self.r.front()).await?;
         self.error = if bound.is_some() { facts.norm_of_bound().await? } else { None };
         if !facts.is_finite().await? {
@@ -354,7 +351,7 @@ impl<'a> Iterate<'a> {
 
     /// Starts again from zero.
     pub fn back_to_zero(&mut self) -> Result<()> {
-        (self.from_zero, self.near, self.error) = (true, true, None);
+        (self.from_zero, self.near) = (true, true);
         self.x.set_zero()?;
         self.discard()
     }

@@ -10,10 +10,13 @@ use crate::ops::{self, Accurate, LinOp, Part, ReducePlan, Windows};
 /// By how much of `‖A‖ ‖x‖` an operator that does not tell is taken to err.
 const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
 
+fn rows_of(a: &dyn LinOp, transposed: bool) -> usize {
+    if transposed { a.shape().cols } else { a.shape().rows }
+}
+
 /// A bound on the error of a sum in double-float, element by element, if the operator tells one.
 pub(in crate::solve) fn told_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Option<Vector>> {
-    let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
-    let mut bound = Vector::uninit(a.device(), shape.rows)?;
+    let mut bound = Vector::uninit(a.device(), rows_of(a, terms.transposed))?;
     Ok(if ops::product_part(&mut bound, a, terms, Part::Error)? { Some(bound) } else { None })
 }
 
@@ -24,8 +27,11 @@ pub(in crate::solve) async fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) ->
     }
     let matrix = f64::from(exponent_of(a)? + 1).exp2() * f64::from(terms.alpha).abs();
     let x = number(ops::norm2(terms.x)?).await?;
-    let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
-    Vector::filled(a.device(), shape.rows, (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32)
+    Vector::filled(
+        a.device(),
+        rows_of(a, terms.transposed),
+        (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32,
+    )
 }
 
 /// By how much of it rounding may have changed a quotient of two norms of such vectors: a norm of 32 bits is a sum of squares, and
@@ -42,7 +48,7 @@ pub(in crate::solve) async fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) 
 
 /// The norm of a bound element by element; infinite where that has left the range of floats. *Cost*: waits.
 pub(in crate::solve) async fn norm_of_bound(bound: &Vector) -> Result<f64> {
-    let facts = Facts::ask_bounded(bound, bound, bound)?;
+    let facts = Facts::ask_bounded(bound, bound, Some(bound))?;
     if let Some(norm) = facts.norm_of_bound().await? {
         return Ok(norm);
     }

@@ -5,6 +5,7 @@ use crate::ops::{LinOp, Windows};
 use crate::solve::drive::check::{check_square, check_symmetric};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::Stop;
+use crate::solve::krylov::cg::predicted;
 use crate::solve::krylov::solver::{Krylov, KrylovMethod, Parts, Runs};
 use crate::solve::precondition::{Identity, Preconditioner};
 use crate::solve::space::{Ends, Number, Options, Recipe, Register, Running, Space, Store};
@@ -189,17 +190,17 @@ impl Recipe for Flexible {
             square = rr;";
         s.numbers([("rz", r.dot(z)), ("zq", z.dot(q)), ("rr", r.dot(r))], direction)?;
         s.update([p.is(z).plus(beta, p)])?;
-        // q = A p, α = p·r / p·q. The next r·r is predicted, and what rounding of the sums may have taken from it added.
+        // q = A p, α = p·r / p·q
         s.product(q, p)?;
         let step = "
             breaks(pq <= 0.0, CURVATURE, pq);
             alpha = pr / pq;
             curvature = pq;
-            counts();
-            float along = 2.0 * (alpha * rq);
-            float across = alpha * (alpha * qq);
-            will_meet(max((square - along) + across, 0.0) + 3.8146973e-6 * (square + abs(along) + across));";
-        s.numbers([("pq", p.dot(q)), ("pr", p.dot(r)), ("rq", r.dot(q)), ("qq", q.dot(q))], step)?;
+            counts();";
+        s.numbers(
+            [("pq", p.dot(q)), ("pr", p.dot(r)), ("rq", r.dot(q)), ("qq", q.dot(q))],
+            &[step, &predicted("square")].concat(),
+        )?;
         s.update([x.plus(alpha, p), r.minus(alpha, q)])
     }
 }

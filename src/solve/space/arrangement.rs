@@ -29,9 +29,8 @@ struct Arrangement {
     standing: Standing,
     /// Of the textures in their order.
     layouts: SmallVec<[Layout; 32]>,
-    /// And whether what a register stands for is still that. Versions are not compared.
-    meanings: SmallVec<[(Meaning, bool); 8]>,
-    loose: SmallVec<[bool; 8]>,
+    /// What a register stands for, whether it is still that, and whether its low parts are settled. Versions are not compared.
+    meanings: SmallVec<[(Meaning, bool, bool); 8]>,
     owed: Option<Owed>,
     /// The residual is `b`; of the last iteration the iterate alone is asked for; the threshold is found.
     flags: [bool; 3],
@@ -44,10 +43,10 @@ struct Arrangement {
 struct Drawn {
     begin: Arrangement,
     recording: Recording,
-    slots: SmallVec<[SlotId; 32]>,
+    slots: Vec<SlotId>,
     end: Arrangement,
     /// Registers for which the iteration makes vectors: textures numbered past those of the beginning.
-    made: SmallVec<[Register; 4]>,
+    made: Vec<Register>,
 }
 
 /// Iterations of a solver as they were drawn, kept from one solve to the next. Clones share them.
@@ -73,7 +72,9 @@ impl Iterations {
     const MOST: usize = 12;
     const TRIED: usize = 4;
 
-    fn keep(&self, device: &Device, drawn: Drawn) {
+    /// Keeps an iteration; none where one could not be recorded.
+    fn keep(&self, device: &Device, drawn: Option<Drawn>) {
+        let Some(drawn) = drawn else { return self.0.refused.set(self.0.refused.get() + 1) };
         let mut all = self.0.drawn.borrow_mut();
         if all.is_empty() {
             let this: Rc<dyn Forget> = self.0.clone();
@@ -98,9 +99,9 @@ impl Iterations {
 
 impl Drawn {
     /// Draws it again, from and to these textures of a space, and vectors made for it, which are returned.
-    fn replay(&self, space: &Space<'_, '_>, textures: Views<'_>) -> Result<SmallVec<[Vector; 4]>> {
+    fn replay(&self, space: &Space<'_, '_>, textures: Views<'_>) -> Result<Vec<Vector>> {
         let made = |register: &Register| Vector::uninit(&space.device(), space.len_of(*register)?);
-        let made: SmallVec<[Vector; 4]> = self.made.iter().map(made).collect::<Result<_>>()?;
+        let made: Vec<Vector> = self.made.iter().map(made).collect::<Result<_>>()?;
         let textures = textures.iter().copied().chain(made.iter().map(Operand::view));
         let exchanged: SmallVec<[_; 32]> = self.slots.iter().copied().zip(textures).collect();
         self.recording.replay(&exchanged)?;
@@ -132,10 +133,8 @@ impl Space<'_, '_> {
             return Ok(());
         }
         drop((all, views));
-        match self.captured(begin, names, recipe)? {
-            Some(drawn) => known.keep(&device, drawn),
-            None => known.0.refused.set(known.0.refused.get() + 1),
-        }
+        let drawn = self.captured(begin, names, recipe)?;
+        known.keep(&device, drawn);
         Ok(())
     }
 
@@ -149,7 +148,7 @@ impl Space<'_, '_> {
         let mut all = names.clone();
         let Captured { value, recording } = Recording::capture(&self.device(), |known| {
             let views = self.arrangement(&mut Names::new()).1;
-            let mut slots: SmallVec<[_; 32]> = views.into_iter().map(|view| known.add(view)).collect();
+            let mut slots: Vec<_> = views.into_iter().map(|view| known.add(view)).collect();
             recipe.iterate(self)?;
             let (end, made) = self.arrangement(&mut all);
             slots.extend(made.into_iter().map(|view| known.add(view)));
@@ -197,14 +196,24 @@ impl Space<'_, '_> {
         let arrangement = Arrangement {
             standing,
             layouts: views.iter().map(layout).collect(),
-            meanings: own.places.iter().map(|place| self.without_version(place.meaning)).collect(),
-            loose: own.places.iter().map(|place| place.loose).collect(),
+            meanings: own.places.iter().map(|place| self.without_version(place)).collect(),
             owed: own.owed,
             flags: [at.is_b, own.last, own.finds_unit],
-            scales: [at.x_scale(), at.matrix_scale, own.lift, at.scale].map(f32::to_bits),
+            scales: self.scales(),
             choices: at.a.device().choices(),
         };
         (arrangement, views)
+    }
+
+    fn scales(&self) -> [u32; 4] {
+        let at = &*self.at;
+        [at.x_scale(), at.matrix_scale, self.own.lift, at.scale].map(f32::to_bits)
+    }
+
+    /// Drops iterations of other scales, which parameters of their passes have: a solve records its own with the textures of those.
+    pub(super) fn forget_other_scales(&self) {
+        let scales = self.scales();
+        self.own.iterations.0.drawn.borrow_mut().retain(|drawn| drawn.begin.scales == scales);
     }
 
     /// The register that a texture is of.
@@ -218,18 +227,13 @@ impl Space<'_, '_> {
         self.own.places.iter().position(is_of).map(Register)
     }
 
-    fn without_version(&self, meaning: Meaning) -> (Meaning, bool) {
-        let is_still = |of, version| self.is_still((of, version)).is_ok();
-        match meaning {
-            Meaning::Own => (Meaning::Own, true),
-            Meaning::Is(of, version) => (Meaning::Is(of, 0), is_still(of.register, version)),
-            Meaning::Borrows(of, version) => (Meaning::Borrows(of, 0), is_still(of, version)),
-            Meaning::Product(of, version) => (Meaning::Product(of, 0), is_still(of, version)),
-        }
+    fn without_version(&self, place: &Place) -> (Meaning, bool, bool) {
+        let is_still = place.meaning.of().is_none_or(|of| self.is_still(of).is_ok());
+        (place.meaning.at(0), is_still, place.loose)
     }
 
     /// Puts the textures of these names, of which some have just been `made`, where they stand in this arrangement.
-    fn arrange(&mut self, end: &Arrangement, names: &Names, made: SmallVec<[Vector; 4]>) {
+    fn arrange(&mut self, end: &Arrangement, names: &Names, made: Vec<Vector>) {
         let mut standing = end.standing.iter().map(|number| names.get(usize::from((*number)?)).copied());
         let mut next = || standing.next().flatten();
         let low = self.at.low.as_mut().map(|low| [&mut low.y, &mut low.r]);
@@ -258,15 +262,12 @@ impl Space<'_, '_> {
         for (k, place) in own.places.iter_mut().enumerate() {
             (place.front, place.back, place.spare) = (stored(), stored(), stored());
             place.version = first + k as u64;
-            place.loose = end.loose.get(k).copied().unwrap_or(false);
+            let (meaning, is_still, loose) =
+                end.meanings.get(k).copied().unwrap_or((Meaning::Own, true, false));
+            place.loose = loose;
             // No register has had version 0.
-            let version = |of: Register, is_still: bool| if is_still { first + of.0 as u64 } else { 0 };
-            place.meaning = match end.meanings.get(k).copied().unwrap_or((Meaning::Own, true)) {
-                (Meaning::Own, _) => Meaning::Own,
-                (Meaning::Is(of, _), still) => Meaning::Is(of, version(of.register, still)),
-                (Meaning::Borrows(of, _), still) => Meaning::Borrows(of, version(of, still)),
-                (Meaning::Product(of, _), still) => Meaning::Product(of, version(of, still)),
-            };
+            let version = |(of, _): (Register, u64)| if is_still { first + of.0 as u64 } else { 0 };
+            place.meaning = meaning.at(meaning.of().map_or(0, version));
         }
         (own.owed, own.begins) = (end.owed, false);
         [self.at.is_b, _, own.finds_unit] = end.flags;

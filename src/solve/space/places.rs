@@ -33,6 +33,27 @@ pub(super) enum Meaning {
     Product(Register, u64),
 }
 
+impl Meaning {
+    /// The same of another version.
+    pub(super) fn at(self, version: u64) -> Self {
+        match self {
+            Meaning::Own => self,
+            Meaning::Is(of, _) => Meaning::Is(of, version),
+            Meaning::Borrows(of, _) => Meaning::Borrows(of, version),
+            Meaning::Product(of, _) => Meaning::Product(of, version),
+        }
+    }
+
+    /// The register that it stands for, and that one's version.
+    pub(super) fn of(self) -> Option<(Register, u64)> {
+        match self {
+            Meaning::Own => None,
+            Meaning::Is(of, version) => Some((of.register, version)),
+            Meaning::Borrows(of, version) | Meaning::Product(of, version) => Some((of, version)),
+        }
+    }
+}
+
 /// A register's place.
 pub(super) struct Place {
     pub(super) front: Option<Stored>,

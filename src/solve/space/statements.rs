@@ -283,6 +283,7 @@ impl Space<'_, '_> {
 
     /// The residual has been recomputed.
     pub(super) fn renewed(&mut self) -> Result<()> {
+        self.forget_other_scales();
         self.own.changed(Self::X)?;
         self.own.changed(Self::R)
     }

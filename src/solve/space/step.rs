@@ -12,21 +12,19 @@ use crate::ops::reduce::Partial;
 use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
 
-/// Whether a text has this word, and whether it assigns to it.
-fn mentions(text: &str, name: &str) -> (bool, bool) {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut found = (false, false);
-    for (at, _) in text.match_indices(name) {
-        let before = text.get(..at).and_then(|t| t.chars().next_back());
-        let after = text.get(at + name.len()..).unwrap_or("");
-        if before.is_some_and(|c| word(c) || c == '.') || after.chars().next().is_some_and(word) {
-            continue;
-        }
-        found.0 = true;
-        let after = after.trim_start();
-        found.1 |= after.starts_with('=') && !after.starts_with("==");
+/// The words of a text but for channels, and whether it assigns to them.
+fn words(text: &str) -> Vec<(&str, bool)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(is_part) {
+        let (_, word) = rest.split_at(start);
+        let (word, after) = word.split_at(word.find(|c| !is_part(c)).unwrap_or(word.len()));
+        rest = after;
+        let assigned = after.trim_start().strip_prefix('=').is_some_and(|more| !more.starts_with('='));
+        words.push((word.split('.').next().unwrap_or(word), assigned));
     }
-    found
+    words
 }
 
 /// A number's channels of its group.
@@ -83,10 +81,17 @@ struct Step<'t> {
     /// Groups whose numbers it knows, and whether it assigns any of them.
     groups: Vec<(usize, bool)>,
     text: &'t str,
+    words: Vec<(&'t str, bool)>,
     /// The first of an iteration.
     begins: bool,
     /// Finds what the threshold is relative to.
     finds_unit: bool,
+}
+
+impl Step<'_> {
+    fn assigns(&self, name: &str) -> bool {
+        self.words.contains(&(name, true))
+    }
 }
 
 /// What a step writes: the output's name, the statement that assigns it, and the texel.
@@ -126,11 +131,12 @@ impl Space<'_, '_> {
         if begins {
             self.own.groups.iter_mut().for_each(|group| group.written = false);
         }
-        let finds_unit =
-            self.own.finds_unit && ["meets", "will_meet"].iter().any(|test| mentions(text, test).0);
+        let words = words(text);
+        let tests = |(word, _): &(&str, bool)| *word == "meets" || *word == "will_meet";
+        let finds_unit = self.own.finds_unit && words.iter().any(tests);
         let names = dots.iter().map(|(name, _)| *name).collect();
-        let groups = self.groups_in(text);
-        let step = Step { names, sums, places, groups, text, begins, finds_unit };
+        let groups = self.groups_in(&words);
+        let step = Step { names, sums, places, groups, text, words, begins, finds_unit };
         if self.own.counted.is_some() {
             self.count_step(&step);
             return Ok(());
@@ -151,13 +157,12 @@ impl Space<'_, '_> {
     }
 
     /// Groups of which a text has a number, and whether it assigns any.
-    fn groups_in(&self, text: &str) -> Vec<(usize, bool)> {
-        let found = |group: &Group| {
-            let found: Vec<_> = group.names.iter().map(|name| mentions(text, name)).collect();
-            found.iter().any(|(read, _)| *read).then(|| found.iter().any(|(_, assigned)| *assigned))
+    fn groups_in(&self, words: &[(&str, bool)]) -> Vec<(usize, bool)> {
+        let found = |(k, group): (usize, &Group)| {
+            let own = words.iter().filter(|(word, _)| group.names.contains(word));
+            own.map(|(_, assigned)| (k, *assigned)).reduce(|(k, any), (_, assigned)| (k, any || assigned))
         };
-        let groups = self.own.groups.iter().enumerate();
-        groups.filter_map(|(k, group)| found(group).map(|writes| (k, writes))).collect()
+        self.own.groups.iter().enumerate().filter_map(found).collect()
     }
 
     fn count_step(&mut self, step: &Step<'_>) {
@@ -186,13 +191,15 @@ impl Space<'_, '_> {
                 .define("BEGINS", step.begins)
                 .define("FINDS_UNIT", step.finds_unit)
                 .define("MORE", partials.len() > 1)
-                .written("HEAD", head)
-                .written("SUMS", sums.as_str())
-                .written("NUMBERS", numbers.as_str())
-                .written("STATEMENTS", text.as_str())
-                .written("CHECKS", checks.as_str())
-                .written("FROZEN", frozen.as_str())
-                .written("WRITES", writes);
+                .written(&[
+                    ("HEAD", &head),
+                    ("SUMS", &sums),
+                    ("NUMBERS", &numbers),
+                    ("STATEMENTS", &text),
+                    ("CHECKS", &checks),
+                    ("FROZEN", &frozen),
+                    ("WRITES", &writes),
+                ]);
             draw = match partials.first() {
                 Some(partial) => partial.left_to(draw),
                 None => draw.define("NO_SUMS", ()),
@@ -251,7 +258,7 @@ impl Space<'_, '_> {
     /// Tests that nothing has left the range of floats: sums, and what is assigned.
     fn checks_text(&self, step: &Step<'_>) -> String {
         let numbers = self.named(step).flat_map(|(_, names)| names);
-        let assigned = numbers.filter(|name| mentions(step.text, name).1);
+        let assigned = numbers.filter(|name| step.assigns(name));
         let check = |name: &&str| format!("if (!within({name})) ends(OUT_OF_RANGE, leading({name})); ");
         step.names.iter().chain(assigned).map(check).collect()
     }
@@ -320,14 +327,17 @@ impl Space<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::mentions;
+    use super::words;
 
     #[test]
-    fn names_are_found_as_words_and_as_assigned() {
-        assert_eq!(mentions("alpha = rz / pq;", "alpha"), (true, true));
-        assert_eq!(mentions("alpha = rz / pq;", "rz"), (true, false));
-        assert_eq!(mentions("alpha2 = rz;", "alpha"), (false, false));
-        assert_eq!(mentions("if (alpha == 0.0) beta = 1.0;", "alpha"), (true, false));
-        assert_eq!(mentions("x.alpha = 1.0;", "alpha"), (false, false));
+    fn words_are_told_with_whether_they_are_assigned() {
+        assert_eq!(words("alpha = rz / pq;"), [("alpha", true), ("rz", false), ("pq", false)]);
+        assert_eq!(
+            words("if (a == 0.0) b2=x.a;"),
+            [("if", false), ("a", false), ("0", false), ("b2", true), ("x", false)]
+        );
+        assert_eq!(words(" ; a.x = 1"), [("a", true), ("1", false)]);
+        assert_eq!(words("a="), [("a", true)]);
+        assert_eq!(words(""), []);
     }
 }

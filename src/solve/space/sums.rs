@@ -54,7 +54,7 @@ impl Space<'_, '_> {
         }
         let inputs = reads.inputs(self)?;
         let inlined = factor.map(|register| self.source(register)).transpose()?.map(|source| source.high);
-        let (loads, terms): (std::rc::Rc<str>, std::rc::Rc<str>) = (loads.into(), terms.join(", ").into());
+        let terms = terms.join(", ");
         let wide = self.own.wide;
         let (a, alpha) = (self.at.a, self.matrix_scale());
         let first = |_: &Stage| {
@@ -62,7 +62,7 @@ impl Space<'_, '_> {
             if let Some(d) = inlined {
                 draw = InlinedProduct { a, alpha, d }.in_draw(draw, inputs.len() + 1)?;
             }
-            let draw = draw.written("LOADS", loads.clone()).written("TERMS", terms.clone());
+            let draw = draw.written(&[("LOADS", &loads), ("TERMS", &terms)]);
             let draw = inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
             Ok(reducer.in_units(draw))
         };

@@ -322,14 +322,15 @@ impl<'a> Space<'_, 'a> {
             let others = Self::others(written, inputs.len(), debt.is_some());
             draw = InlinedProduct { a, alpha, d }.in_draw(draw, others)?;
         }
-        draw = draw
-            .written("HEAD", head)
-            .written("GROUPS", groups)
-            .written("LOADS", loads)
-            .written("OWED", written.owed.as_str())
-            .written("MOVES", written.moves.as_str())
-            .written("STATEMENTS", [product, &written.moved].concat())
-            .written("WRITES", writes);
+        draw = draw.written(&[
+            ("HEAD", &head),
+            ("GROUPS", &groups),
+            ("LOADS", &loads),
+            ("OWED", &written.owed),
+            ("MOVES", &written.moves),
+            ("STATEMENTS", &[product, &written.moved].concat()),
+            ("WRITES", &writes),
+        ]);
         draw = inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
         for k in &written.groups {
             let Some(group) = self.own.groups.get(*k) else { continue };

@@ -2,7 +2,7 @@
 
 use texla::ops::{self, Combine};
 use texla::solve::{CgParams, ConjugateGradient, Smoother, Stop, WeightedJacobi};
-use texla::{BandedMatrix, Device, Matrix, Result, Scalar, Shape, Stencil, Vector};
+use texla::{BandedMatrix, Device, Matrix, Result, Scalar, Shape, Vector};
 use wasm_bindgen::prelude::*;
 
 use super::gpu::Gpu;
@@ -13,7 +13,7 @@ enum Work {
     Sum { x: Vector, out: Scalar },
     Product { a: Matrix, b: Matrix, out: Matrix },
     Stencil { a: BandedMatrix, x: Vector, out: Vector },
-    Jacobi { sweeps: WeightedJacobi<Stencil>, x: Vector, b: Vector },
+    Jacobi { sweeps: WeightedJacobi<BandedMatrix>, x: Vector, b: Vector },
     Solve { a: BandedMatrix, b: Vector, x: Vector },
 }
 
@@ -39,7 +39,7 @@ impl Bench {
                 Work::Stencil { a: BandedMatrix::poisson_2d(device, n, n)?, x: vector()?, out: vector()? }
             }
             "jacobi" => {
-                let a = crate::results::poisson(device, n, n)?;
+                let a = BandedMatrix::poisson_2d(device, n, n)?;
                 Work::Jacobi { sweeps: WeightedJacobi::new(a, 1.0)?, x: vector()?, b: vector()? }
             }
             "cg" => Work::Solve {

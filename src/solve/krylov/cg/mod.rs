@@ -5,6 +5,7 @@ mod recipe;
 
 pub use fixed::{FixedReport, FixedRun};
 
+pub(super) use recipe::predicted;
 use recipe::{Cg, Listing, Merged};
 
 use crate::data::Vector;

@@ -14,6 +14,16 @@ pub(in crate::solve) struct Listing {
     beta: Number,
 }
 
+/// Tests the residual of after an update by `alpha` along a direction, from the square of that of before:
+/// r'·r' = r·r - 2 α r·q + α² q·q, and what rounding of the sums may have taken from that.
+pub(in crate::solve::krylov) fn predicted(square: &str) -> String {
+    format!(
+        "float along = 2.0 * (alpha * rq);
+        float across = alpha * (alpha * qq);
+        will_meet(max(({square} - along) + across, 0.0) + 3.8146973e-6 * ({square} + abs(along) + across));"
+    )
+}
+
 impl Listing {
     pub fn new(s: &mut Store) -> Result<Self> {
         let ([p, q, z], [rz], [alpha, beta]) =
@@ -61,13 +71,8 @@ impl Recipe for Listing {
         if s.is_dear() {
             self.turn(s)?;
             s.product(q, p)?;
-            // r'·r' = r·r - 2 α r·q + α² q·q, and what rounding of the sums may have taken from that.
-            let predicted = "
-                float along = 2.0 * (alpha * rq);
-                float step = alpha * (alpha * qq);
-                will_meet(max((rr - along) + step, 0.0) + 3.8146973e-6 * (rr + abs(along) + step));";
             let sums = [("pq", p.dot(q)), ("rq", r.dot(q)), ("qq", q.dot(q)), ("rr", r.dot(r))];
-            s.numbers(sums, &[curvature, predicted].concat())?;
+            s.numbers(sums, &[curvature, &predicted("rr")].concat())?;
             return s.update([x.plus(alpha, p), r.minus(alpha, q)]);
         }
         s.product(q, p)?;
