@@ -268,6 +268,54 @@ fn pairs_come_to_eleven_digits() {
     });
 }
 
+/// U S V of reflections and singular values from 1 to `least`; and a circle of such weights, where nothing falls for a whole cycle.
+fn nearly_singular(n: usize, least: f64) -> [(&'static str, Csr); 2] {
+    let value = |i: usize| least.powf(i as f64 / (n - 1) as f64);
+    let axis = |seed: u64| {
+        let v: Vec<f64> = crate::common::random::uniform(seed, n).into_iter().map(f64::from).collect();
+        let size = norm(&v);
+        v.into_iter().map(|v| v / size).collect::<Vec<_>>()
+    };
+    let (u, v) = (axis(7), axis(8));
+    let reflected = |axis: &[f64], i: usize, j: usize| f64::from(u8::from(i == j)) - 2.0 * axis[i] * axis[j];
+    let element = |i: usize, j: usize| {
+        let terms = (0..n).map(|k| reflected(&u, i, k) * value(k) * reflected(&v, k, j));
+        (i, j, paired(terms.sum()))
+    };
+    let dense: Vec<_> = (0..n * n).map(|k| element(k / n, k % n)).collect();
+    let circle: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, paired(value(i)))).collect();
+    [("dense", systems::entries(n, n, dense)), ("circle", systems::entries(n, n, circle))]
+}
+
+#[test]
+fn what_32_bits_do_not_gain_on_is_solved_in_pairs() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        for (name, a) in [1e-9, 1e-10].into_iter().flat_map(|least| nearly_singular(33, least)) {
+            let b = apply(&a, &vec![1.0; 33]).into_iter().map(paired).collect::<Vec<_>>();
+            let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto).unwrap();
+            let right = DoubleVector::from_f64(device, &b).unwrap();
+            // Longer cycles than unknowns, and ones that take every fourth and fifth image as a chunk of its own.
+            for (restart, flexible) in [(50, false), (33, true)] {
+                let mut x = DoubleVector::zeros(device, 33).unwrap();
+                let asked = params(1e-11).with_restart(restart).with_flexible(flexible);
+                let report = Gmres::new(&stored, asked).unwrap().solve(&mut x, &right).unwrap();
+                let label = format!("{name}, {restart}: {report:?}");
+                certified(&label, &report, &a, &x.read().unwrap(), &b, 1e-11);
+                // One cycle of all unknowns, or less after a good start.
+                assert!((1..=33).contains(&report.double_iterations), "{label}");
+            }
+            // Short ones have nothing to gain from them.
+            let mut x = DoubleVector::zeros(device, 33).unwrap();
+            let report = Gmres::new(&stored, params(1e-11).with_restart(5)).unwrap().solve(&mut x, &right);
+            let report = report.unwrap();
+            assert!(!report.converged() && report.breakdown.is_some(), "{name}: {report:?}");
+        }
+    });
+}
+
 #[test]
 fn real_unsymmetric_matrices_are_honest() {
     let matrices = systems::data_matrices(&[("unsym", 6)], "unsymmetric systems by GMRES");

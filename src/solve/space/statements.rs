@@ -199,6 +199,12 @@ impl Space<'_, '_> {
         Ok(())
     }
 
+    /// Gives back the room for what a register is to be next, which it will not be for a while.
+    pub(in crate::solve) fn rest(&mut self, v: Register) -> Result<()> {
+        self.own.place_mut(v)?.back = None;
+        Ok(())
+    }
+
     /// `v = 0`.
     pub fn clear(&mut self, v: Register) -> Result<()> {
         self.with_back(v)?;

@@ -1,10 +1,12 @@
 //! GMRES for systems that are not symmetric.
 
 mod basis;
+mod directions;
 mod recipe;
 
 use basis::Basis;
-use recipe::Cycles;
+use directions::Directions;
+use recipe::{Arnoldi, Cycles, Kind};
 
 use crate::error::{Error, Result};
 use crate::ops::{LinOp, Windows};
@@ -76,7 +78,9 @@ pub const MOST_RESTART: usize = 200;
 ///
 /// *Cost* of iteration j of a cycle: a product, an application of the preconditioner, 2 products with the transpose of j vectors and 2
 /// with those, a reduction, 4 small passes; of a cycle besides a product with all vectors, one with `A`, one application. No
-/// readback. *Memory*: [`restart`](GmresParams::restart) + 1 vectors.
+/// readback. *Memory*: [`restart`](GmresParams::restart) + 1 vectors. Of unknowns that are [pairs](crate::DoubleVector), where
+/// 32 bits gain nothing more, cycles go on in pairs: an iteration keeps four vectors, and has two reductions and three passes for every
+/// four before it.
 ///
 /// # Errors
 ///
@@ -137,14 +141,18 @@ impl Runs for GmresParams {
     async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
         let Parts { m, params, .. } = solver;
         let (unknowns, device) = (at.b.len(), solver.a.device());
-        Running::new(m, false, at, move |_| {
-            let mut store = solver.store(params.windows, false, Options::default())?;
+        Running::new(m, at.is_double(), at, move |wide| {
+            let mut store = solver.store(params.windows, wide, Options::default())?;
             let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);
             let restart = params.restart.min(unknowns).min(most).max(1);
             let basis = || Basis::new(device, unknowns, restart);
-            let mapped = if params.flexible && !m.is_identity() { Some(basis()?) } else { None };
-            let recipe = Cycles::new(&mut store, unknowns, basis()?, mapped)?;
-            Ok((store, recipe))
+            let kind = if wide {
+                Kind::Pairs(Directions::new(&mut store, restart)?)
+            } else {
+                let mapped = if params.flexible && !m.is_identity() { Some(basis()?) } else { None };
+                Kind::Floats(Arnoldi::new(&mut store, basis()?, mapped)?)
+            };
+            Ok((store, Cycles { kind, restart, unknowns }))
         })
     }
 }

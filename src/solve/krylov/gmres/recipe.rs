@@ -1,6 +1,7 @@
-//! The formulas of GMRES.
+//! The formulas of GMRES: in floats by a basis, in pairs by [directions](Directions).
 
 use super::basis::Basis;
+use super::directions::Directions;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::Combine;
@@ -10,7 +11,7 @@ use crate::solve::space::{Besides, Ends, Number, Recipe, Register, Space, Store}
 
 /// Saad and Schultz (1986), by rotations (`glsl/include/rotations.glsl`): `count` columns of the cycle count, `inverse` is 1 over the norm
 /// of the next vector, `left` is what is left of the right-hand side, `cycle` r·r where the cycle began.
-pub(in crate::solve) struct Cycles {
+pub(super) struct Arnoldi {
     v: Register,
     w: Register,
     z: Register,
@@ -23,25 +24,22 @@ pub(in crate::solve) struct Cycles {
     mapped: Option<Basis>,
     /// How many there are so far.
     done: usize,
-    unknowns: usize,
 }
 
-impl Cycles {
-    pub(super) fn new(
-        places: &mut Store,
-        unknowns: usize,
-        basis: Basis,
-        mapped: Option<Basis>,
-    ) -> Result<Self> {
+/// Ends a run whose last cycle has taken next to nothing off the residual.
+pub(super) const STALLED: &str = "breaks(rr > 0.998 * cycle, STALLED, sqrt(rr / cycle));";
+
+impl Arnoldi {
+    pub fn new(places: &mut Store, basis: Basis, mapped: Option<Basis>) -> Result<Self> {
         let [v, w, z, sum, update] = places.registers();
         // One texel, which `Basis` reads.
         let [count, inverse, ..] = places.numbers(["count", "inverse", "left", "cycle"])?;
-        Ok(Cycles { v, w, z, sum, update, count, inverse, basis, mapped, done: 0, unknowns })
+        Ok(Arnoldi { v, w, z, sum, update, count, inverse, basis, mapped, done: 0 })
     }
 
     /// A cycle begins with the residual; one that has taken next to nothing off it is the last.
     fn cycle(&mut self, s: &mut Space<'_, '_>, is_fresh: bool) -> Result<()> {
-        let stalled = if is_fresh { "" } else { "breaks(rr > 0.998 * cycle, STALLED, sqrt(rr / cycle));" };
+        let stalled = if is_fresh { "" } else { STALLED };
         let text =
             "inverse = flag == RUNNING ? inversesqrt(rr) : 0.0; left = sqrt(rr); cycle = rr; count = 0.0;";
         let text = ["meets(rr);", stalled, text].concat();
@@ -64,7 +62,7 @@ impl Cycles {
             return Ok(());
         }
         let coefficients = self.basis.solve(s.texel(self.count)?, count)?;
-        let mut sum = Vector::uninit(&s.device(), self.unknowns)?;
+        let mut sum = Vector::uninit(&s.device(), s.vector(self.v)?.len())?;
         self.mapped.as_ref().unwrap_or(&self.basis).product(&mut sum, Combine::Replace, &coefficients)?;
         s.load(self.sum, sum)?;
         let update = match self.mapped {
@@ -77,18 +75,9 @@ impl Cycles {
         s.update([Space::X.adds(update)])?;
         if goes_on { s.subtract_product(Space::R, update) } else { Ok(()) }
     }
-}
-
-impl Recipe for Cycles {
-    const NAME: &'static str = "GMRES";
-    const LOSES: bool = true;
-
-    fn begin(&mut self, s: &mut Space<'_, '_>, _: bool) -> Result<()> {
-        self.cycle(s, true)
-    }
 
     fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
-        let Cycles { v, w, z, .. } = *self;
+        let Arnoldi { v, w, z, .. } = *self;
         // w = A M v
         s.precondition(z, v)?;
         s.product(w, z)?;
@@ -126,9 +115,43 @@ impl Recipe for Cycles {
     }
 }
 
+/// Either of them.
+pub(in crate::solve) struct Cycles {
+    pub(super) kind: Kind,
+    pub(super) restart: usize,
+    pub(super) unknowns: usize,
+}
+
+pub(super) enum Kind {
+    Floats(Arnoldi),
+    Pairs(Directions),
+}
+
+impl Recipe for Cycles {
+    const NAME: &'static str = "GMRES";
+    const LOSES: bool = true;
+
+    fn begin(&mut self, s: &mut Space<'_, '_>, _: bool) -> Result<()> {
+        match &mut self.kind {
+            Kind::Floats(arnoldi) => arnoldi.cycle(s, true),
+            Kind::Pairs(directions) => directions.cycle(s, true),
+        }
+    }
+
+    fn iterate(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
+        match &mut self.kind {
+            Kind::Floats(arnoldi) => arnoldi.iterate(s),
+            Kind::Pairs(directions) => directions.iterate(s),
+        }
+    }
+}
+
 impl Ends for Cycles {
     fn finish(&mut self, s: &mut Space<'_, '_>) -> Result<()> {
-        self.gather(s, false)
+        match &mut self.kind {
+            Kind::Floats(arnoldi) => arnoldi.gather(s, false),
+            Kind::Pairs(_) => Ok(()),
+        }
     }
 
     fn repeats(&self) -> bool {
@@ -137,7 +160,7 @@ impl Ends for Cycles {
 
     /// Whole cycles.
     fn spell(&self, is_double: bool) -> Option<usize> {
-        is_double.then(|| SPELL.next_multiple_of(self.basis.restart()))
+        is_double.then(|| SPELL.next_multiple_of(self.restart))
     }
 
     fn after(&self, last: &Report) -> After {
@@ -148,7 +171,7 @@ impl Ends for Cycles {
                  floats",
             ),
             // No cycle is longer than there are unknowns.
-            Flag::Stalled if self.basis.restart() < self.unknowns => (
+            Flag::Stalled if self.restart < self.unknowns => (
                 "|r| by that of a cycle before",
                 "less than 0.999: longer cycles or another preconditioner may help",
             ),
