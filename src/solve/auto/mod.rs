@@ -72,8 +72,8 @@ impl Default for AutoParams {
 /// Where nothing of that can be set up `gmres` without a preconditioner is left. What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
 /// way to the next, which goes on from where the one before has come to. The last of all for a square matrix is `cgls`, for one that
 /// is singular: it finds a solution where there is one, and where there is none the `x` that leaves least of the residual, which
-/// [stagnates](StopReason::Stagnated) there. Unknowns of 32 bits that stagnate are the end: no method
-/// reaches more with these. [`AutoReport::tried`] has them all with the reason, and
+/// [stagnates](StopReason::Stagnated) there. Unknowns of 32 bits that stagnate at a third of the first residual or less
+/// are the end: no method reaches more with these. [`AutoReport::tried`] has them all with the reason, and
 /// [`AutoReport::choice`] is what repeats the run that led to the end.
 ///
 /// ```
@@ -227,8 +227,8 @@ impl Plan {
                 Ok(solved) => {
                     let ends = match solved.reason {
                         StopReason::Converged | StopReason::Uncertified => true,
-                        // What 32 bits can reach is the same for all: pairs reach more.
-                        StopReason::Stagnated => !solved.pairs,
+                        // What 32 bits can reach is the same for all, once something is reached: pairs reach more.
+                        StopReason::Stagnated => !solved.pairs && leads_on(&solved),
                         _ => false,
                     };
                     if ends || k >= last || done >= max_iters {
@@ -261,8 +261,6 @@ impl Plan {
         (is_last, done): (bool, &mut usize),
         observe: &mut Observer<'_>,
     ) -> Result<SolveReport> {
-        /// What a share of iterations has to leave of the residual at most.
-        const LEADS_ON: f64 = 1.0 / 3.0;
         let max_iters = self.params.max_iters;
         let share = share(chosen.choice(), a.shape().cols);
         let mut before: Option<SolveReport> = None;
@@ -273,14 +271,13 @@ impl Plan {
             let begin = *done;
             let report = chosen.solving(x, b, &mut |point| observe(point.after(begin))).await?;
             *done += report.iterations;
-            let first = report.history.first().map_or(f64::INFINITY, |point| point.residual);
-            let leads_on = report.true_residual <= LEADS_ON * first && report.iterations > 0;
+            let goes_on = leads_on(&report) && report.iterations > 0;
             let ended = report.reason != StopReason::MaxIterations || *done >= max_iters;
             let joined = match before.take() {
                 None => report,
                 Some(before) => before.followed_by(report, begin),
             };
-            if ended || !leads_on {
+            if ended || !goes_on {
                 return Ok(self.of_the_system(joined));
             }
             before = Some(joined);
@@ -332,6 +329,12 @@ fn share(choice: Choice, n: usize) -> usize {
         MethodKind::Cg | MethodKind::Minres => (2 * n).clamp(500, 4000),
         MethodKind::Cgls => (4 * n).clamp(1000, 8000),
     }
+}
+
+/// A run has cut the residual to a third.
+fn leads_on(report: &SolveReport) -> bool {
+    let first = report.history.first().map_or(f64::INFINITY, |point| point.residual);
+    report.true_residual <= first / 3.0
 }
 
 /// Whether an error is one of this choice for this matrix, so that another may do.
