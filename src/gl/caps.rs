@@ -31,7 +31,7 @@ pub use limits::Limits;
 /// Finds out what the device can do: from capabilities that were saved in this context or found in it before, else by probing.
 pub(super) fn probe(gl: &Gl, limits: &Limits, saved: Option<Capabilities>) -> Result<()> {
     let named = named(gl, limits);
-    *gl.fences.borrow_mut() = super::fences::needed(&named.renderer).then(Default::default);
+    gl.know_threads(&named.renderer);
     let known = saved.filter(|saved| saved.fit(&named)).or_else(|| known::find(gl, &named));
     if let Some(known) = known {
         *gl.caps.borrow_mut() = known;

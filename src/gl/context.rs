@@ -77,6 +77,8 @@ pub(crate) struct GlInner {
     unasked: Cell<bool>,
     pub(super) graveyard: RefCell<Vec<Dead>>,
     pub(super) fences: RefCell<Fences>,
+    /// The vertex stage may run before what was drawn into its inputs is there.
+    pub(super) vertices_overtake: Cell<bool>,
     pub(super) framebuffers: RefCell<Framebuffers>,
     pub(super) clock: Cell<u64>,
     pub(super) handed: RefCell<Handed>,
@@ -185,6 +187,7 @@ impl Gl {
             unasked: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
             fences: RefCell::new(None),
+            vertices_overtake: Cell::new(false),
             framebuffers: RefCell::default(),
             clock: Cell::new(0),
             handed: RefCell::default(),

@@ -339,6 +339,7 @@ impl Gl {
         for (slot, value) in (call.first_param..).zip(call.params) {
             call.program.set(slot, value);
         }
+        self.wait_for_inputs(call.program);
         match call.area {
             Area::Rect(rect) => self.rasterise_bands(self.bands_of(rect, call.rounds), call.depth),
             _ => self.rasterise(&call.area, extent)?,

@@ -4,12 +4,15 @@
 //! signalled it may still hold its mutex. A fence object of GL's keeps the driver's: so texla makes one for each scene, and deletes
 //! it when so many have followed that a later scene has ended. Every thread signals every scene, one after the other: none is left
 //! in this one's. See "On llvmpipe" in the guide.
+//!
+//! And its vertex stage, which does not wait for these threads.
 
 use std::collections::VecDeque;
 
 use glow::HasContext;
 
 use super::context::{Gl, GlInner};
+use super::program::Program;
 use super::raw::HostFence;
 use crate::error::Result;
 use crate::platform::BROWSER;
@@ -20,10 +23,28 @@ const KEPT: usize = 256;
 /// The fences of the last scenes, oldest first; `None` where none need to be kept.
 pub(super) type Fences = Option<VecDeque<glow::Fence>>;
 
-/// Whether the driver has rasteriser threads: it has unless the variable that it reads says otherwise, or there is one core. A
-/// browser's are in another process.
-pub(super) fn needed(renderer: &str) -> bool {
-    !BROWSER && renderer.contains("llvmpipe") && std::env::var("LP_NUM_THREADS").ok().as_deref() != Some("0")
+/// Whether the driver has rasteriser threads: it has unless the variable that it reads says otherwise, or there is one core.
+fn has_threads(renderer: &str) -> bool {
+    renderer.contains("llvmpipe") && std::env::var("LP_NUM_THREADS").ok().as_deref() != Some("0")
+}
+
+impl Gl {
+    /// What is known of the driver by its name. A browser's driver is in another process, which keeps its own fences.
+    pub(super) fn know_threads(&self, renderer: &str) {
+        let threads = has_threads(renderer);
+        self.vertices_overtake.set(threads);
+        *self.fences.borrow_mut() = (threads && !BROWSER).then(Default::default);
+    }
+
+    /// Before a draw whose vertex stage may read textures: llvmpipe runs that stage at once, in the thread that draws, while its other
+    /// threads may still draw into what it reads. Needs an open scope.
+    pub(super) fn wait_for_inputs(&self, program: &Program) {
+        if program.reads_early() && self.vertices_overtake.get() {
+            self.keep_fence();
+            // SAFETY: the context is current inside a scope.
+            unsafe { self.raw.finish() };
+        }
+    }
 }
 
 impl Gl {

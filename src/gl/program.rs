@@ -180,6 +180,8 @@ pub(crate) struct Program {
     slots: Vec<Slot>,
     /// The recorded draw whose values its uniforms hold; 0 where that is not known.
     values: Cell<u64>,
+    /// Its vertex stage has textures to read.
+    reads_early: bool,
 }
 
 /// A shader object that goes with its scope, on errors too.
@@ -260,7 +262,9 @@ impl Program {
         let started = Instant::now();
         let made = Self::build(gl, source);
         gl.ledger.count(|c| c.compile_time += started.elapsed());
-        made
+        let mut made = made?;
+        made.reads_early = source.vertex.before.contains("sampler2D");
+        Ok(made)
     }
 
     fn build(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
@@ -303,7 +307,7 @@ impl Program {
         // SAFETY: the context is current inside a scope.
         let raw = gl.made("program", unsafe { gl.raw.create_program() })?;
         gl.ledger.change_live(|l| l.programs += 1);
-        Ok(Program { gl: gl.clone(), raw, slots: Vec::new(), values: Cell::new(0) })
+        Ok(Program { gl: gl.clone(), raw, slots: Vec::new(), values: Cell::new(0), reads_early: false })
     }
 
     /// A program as it was once linked, unless the driver, perhaps another one by now, does not know it any more.
@@ -430,6 +434,11 @@ impl Program {
 
     pub fn raw(&self) -> glow::Program {
         self.raw
+    }
+
+    /// Whether its vertex stage has textures to read.
+    pub fn reads_early(&self) -> bool {
+        self.reads_early
     }
 
     /// Whether a place in the interface is a uniform that the program has.

@@ -117,6 +117,7 @@ impl RecordedDraw {
             self.uniforms.iter().for_each(|(slot, value)| self.program.set(*slot, value));
             self.program.note_values_of(self.values);
         }
+        gl.wait_for_inputs(&self.program);
         match &self.shape {
             Shape::Bands(bands) => gl.rasterise_bands(bands.iter().copied(), self.depth),
             _ => gl.rasterise(&self.area(), self.extent)?,
