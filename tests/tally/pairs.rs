@@ -12,6 +12,7 @@ use texla::solve::{
 };
 use texla::{Device, DoubleVector, Error, Result};
 
+use crate::common::bounds::TINY;
 use crate::common::harness;
 use crate::common::reference;
 use crate::common::systems::{lcp_unit, norm};
@@ -338,6 +339,16 @@ impl PairRun {
         }
     }
 
+    /// By how much a residual may have changed where a start was projected: its low parts may be taken for zero where they fall below
+    /// the normal range, in the sum along the null space and in what it is taken from.
+    fn projected(&self) -> f64 {
+        let (problem, unit) = (&self.problem, norm(&self.b.rounded()));
+        if !problem.null_space || self.measure == Measure::Complementarity || unit == 0.0 {
+            return 0.0;
+        }
+        norm(&exact::magnitudes(&problem.terms, problem.rows, &vec![2.0 * TINY; problem.cols])) / unit
+    }
+
     pub fn judge(&self) -> Vec<(Fault, String)> {
         /// More than this share a report may not leave out of a residual: what norms in 32 bits are off by is less.
         const SHARE: f64 = 1e-3;
@@ -399,7 +410,7 @@ impl PairRun {
         let before = self.claimed(&start);
         let of_before = worst(before[0].size, before[1].size);
         let slack = |m: &Measured| 64.0 * m.rounding + m.flushed;
-        let allowed = of_before * (1.0 + SHARE) + slack(&claimed[0]) + slack(&before[0]);
+        let allowed = of_before * (1.0 + SHARE) + slack(&claimed[0]) + slack(&before[0]) + self.projected();
         if size > allowed && !consistent {
             let detail = format!("{}: {size:e} after {of_before:e}", said(outcome));
             found.push((Fault::Worse, detail));
