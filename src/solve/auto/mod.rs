@@ -236,7 +236,11 @@ impl Plan {
                     }
                     tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
                 }
-                Err(error) if is_about_the_matrix(&error) && (k < last || tried.iter().any(ended)) => {
+                // Once a run has ended, there is an answer, which nothing that a later choice does not take undoes.
+                Err(error)
+                    if is_about_the_matrix(&error) && k < last
+                        || is_of_the_choice(&error) && tried.iter().any(ended) =>
+                {
                     refused = Some(error.clone());
                     tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
                 }
@@ -347,6 +351,11 @@ fn is_about_the_matrix(error: &Error) -> bool {
             | Error::OutOfMemory { .. }
             | Error::Breakdown { .. }
     )
+}
+
+/// Whether an error is that, or of what this choice does not take of `b`, where others do.
+fn is_of_the_choice(error: &Error) -> bool {
+    is_about_the_matrix(error) || matches!(error, Error::Parameter { .. } | Error::NonFinite { .. })
 }
 
 /// What suits a matrix.
