@@ -83,6 +83,11 @@ pub const EQUIVALENT: &[(&str, &str, &str)] = &[
         "the tables of a single problem are one texel, and a fetch beyond it is of that texel",
     ),
     (
+        "include/element.glsl",
+        "vec2 scale = vec2(2.0 / size, 0.0);",
+        "what is multiplied by it is divided by it again, and its size is about right",
+    ),
+    (
         "probe/average.frag",
         "void main() { out0 = textureLod(a, 2.0 * gl_FragCoord.xy * inverse_extent, 1.0); }",
         "the texture has a single level",
@@ -128,6 +133,8 @@ pub const EQUIVALENT: &[(&str, &str, &str)] = &[
         "float next = first_element(uint(k + 1)) - second_element(uint(k + 1));",
         "the second time takes out what rounding has left, and the sum is rounded as much",
     ),
+    ("solve/step.frag", "float flag = -(0.0);", "zero with a sign"),
+    ("solve/step.frag", "float limit = -(0.0);", "zero with a sign"),
     ("solve/substitute.frag", "vec4 n = -(vec4(0.0));", "zero with a sign"),
     ("solve/substitute.frag", "vec4 f = -(vec4(0.0));", "zero with a sign"),
 ];

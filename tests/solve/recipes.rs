@@ -131,7 +131,7 @@ fn numbers_that_leave_the_range_end_a_run_before_anything_moves() {
 }
 
 /// Each of them leaves `off`, which is far less than 32 bits can tell.
-const IN_PAIRS: [&str; 13] = [
+const IN_PAIRS: [&str; 17] = [
     "float off = -u + u;",
     "float off = (u / 3.0) * 3.0 - u;",
     "float off = (3.0 / u) * u - 3.0;",
@@ -143,6 +143,10 @@ const IN_PAIRS: [&str; 13] = [
     "float off = min(u, v) - u;",
     "float off = max(v, u) - v;",
     "float off = min(v, u) - u;",
+    "float off = min(u, 1.0) - u;",
+    "float off = min(u, 0.25) - 0.25;",
+    "float off = max(u, 0.0) - u;",
+    "float off = max(u, 0.5) - 0.5;",
     "float off = abs(-u) - u; if (abs(u) < 0.0) { off = 1.0; }",
     "float hypot = hypotenuse(3.0 * u, 4.0 * u); float off = hypot - 5.0 * u;",
 ];
@@ -179,6 +183,8 @@ fn functions_of_scalar_text_keep_within_the_range() {
         for text in [
             "float h = hypotenuse(3.0e25 * (rr / rr), 4.0e25); probed = h / 5.0e25;",
             "float h = hypotenuse(3.0e-25 * (rr / rr), 4.0e-25); probed = h / 5.0e-25;",
+            "float h = hypotenuse(-3.0e25 * (rr / rr), 0.0); probed = h / 3.0e25;",
+            "float h = hypotenuse(0.0, -3.0e-25 * (rr / rr)); probed = h / 3.0e-25;",
             "probed = cosine(-1.0e30 * (rr / rr), 1.0e30, 1.0e30) + 2.0;",
             "probed = cosine(1.0e-30 * (rr / rr), 1.0e-30, 1.0e-30);",
         ] {
