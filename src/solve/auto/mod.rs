@@ -225,13 +225,7 @@ impl Plan {
             compiling = counters(a.device()).since(&before).compile_time;
             match outcome {
                 Ok(solved) => {
-                    let ends = match solved.reason {
-                        StopReason::Converged | StopReason::Uncertified => true,
-                        // What 32 bits can reach is the same for all, once something is reached: pairs reach more.
-                        StopReason::Stagnated => !solved.pairs && leads_on(&solved),
-                        _ => false,
-                    };
-                    if ends || k >= last || done >= max_iters {
+                    if is_the_end(&solved) || k >= last || done >= max_iters {
                         return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
                     }
                     tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
@@ -247,12 +241,12 @@ impl Plan {
                 Err(error) => return Err(error),
             }
         }
-        // The last could not be set up: what came to most before it is the answer.
-        if let Some(at) = tried.iter().rposition(ended) {
-            let Tried { choice, set_up, solving, why } = tried.remove(at);
-            if let GivenUp::Ended(solved) = why {
-                return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
-            }
+        // The last could not be set up: what the one before it left is the answer.
+        let at = tried.iter().rposition(ended);
+        if let Some(Tried { choice, set_up, solving, why: GivenUp::Ended(solved) }) =
+            at.map(|at| tried.remove(at))
+        {
+            return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
         }
         Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
     }
@@ -332,6 +326,16 @@ fn share(choice: Choice, n: usize) -> usize {
         // In exact arithmetic n iterations are all that is needed, with a good preconditioner a fraction.
         MethodKind::Cg | MethodKind::Minres => (2 * n).clamp(500, 4000),
         MethodKind::Cgls => (4 * n).clamp(1000, 8000),
+    }
+}
+
+/// Whether no other choice will do better.
+fn is_the_end(solved: &SolveReport) -> bool {
+    match solved.reason {
+        StopReason::Converged | StopReason::Uncertified => true,
+        // What 32 bits can reach is the same for all, once something is reached: pairs reach more.
+        StopReason::Stagnated => !solved.pairs && leads_on(solved),
+        _ => false,
     }
 }
 

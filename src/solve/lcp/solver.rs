@@ -14,7 +14,7 @@ use super::table::Table;
 use crate::data::{Unknowns, Vector, exponent, times_power_of_two};
 use crate::error::{Error, Result, check_finite};
 use crate::ops::{self, LinOp};
-use crate::solve::drive::finite::Small;
+use crate::solve::drive::finite::{Finite, Small};
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::HistoryPoint;
@@ -186,32 +186,13 @@ impl Ready {
             // The lost part is not reported.
             let bound = (self.params.stop.relative / f64::from(1u32 << 18), false);
             let (finite, _) = front::asked(op, a, (high, low), right, bound, Small::BesideNegative).await?;
-            let device = a.device();
-            let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
-            let largest = number(ops::max_abs(b)?).await?;
-            finite.check().await?;
-            let least = match least {
-                Some(sent) => arrived(&sent).await?.first().copied().map_or(0.0, f64::from),
-                None => 0.0,
-            };
-            let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
+            let (own, norm) = unit_of(op, b, finite).await?;
             // x is measured in units of b over those of A.
             let unit = own - self.exponent;
-            let scaled = |e, v: &Vector| {
-                let mut scaled = Vector::uninit(device, v.len())?;
-                times_power(&mut scaled, e, v).map(|()| scaled)
-            };
             let scaled_b = scaled(-own, b)?;
             let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
             let start = scaled(-unit, high)?;
-            let projected = match low {
-                Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
-                None => {
-                    let mut projected = Vector::uninit(device, start.len())?;
-                    ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
-                    Iterand { high: projected, low: None }
-                }
-            };
+            let low = low.map(|low| scaled(-unit, low)).transpose()?;
             let system = System {
                 a,
                 matrix_scale: power(-self.exponent),
@@ -228,7 +209,7 @@ impl Ready {
                 }],
                 unit,
             };
-            let mut run = Run::new(system, projected, self.params.relaxation)?;
+            let mut run = Run::new(system, projected(&start, low.as_ref())?, self.params.relaxation)?;
             let done = drive(&mut run, &self.params, observe).await?;
             // Into the caller's texture, which the application may hold.
             let (high, low) = x.parts_mut();
@@ -240,6 +221,34 @@ impl Ready {
         })
         .await
     }
+}
+
+/// The exponent of what `b` is measured in, and its norm; checks on the way that all elements are finite.
+async fn unit_of(op: &'static str, b: &Vector, finite: Finite<'_>) -> Result<(i32, Option<f64>)> {
+    let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
+    let largest = number(ops::max_abs(b)?).await?;
+    finite.check().await?;
+    let least = match least {
+        Some(sent) => arrived(&sent).await?.first().copied().map_or(0.0, f64::from),
+        None => 0.0,
+    };
+    unit_of_sides(op, least, largest)
+}
+
+/// `2^e v`
+fn scaled(e: i32, v: &Vector) -> Result<Vector> {
+    let mut scaled = Vector::uninit(v.device(), v.len())?;
+    times_power(&mut scaled, e, v).map(|()| scaled)
+}
+
+/// A start without what is negative of it.
+fn projected(start: &Vector, low: Option<&Vector>) -> Result<Iterand> {
+    if let Some(low) = low {
+        return corrected([start, low], &Vector::zeros(start.device(), start.len())?);
+    }
+    let mut projected = Vector::uninit(start.device(), start.len())?;
+    ops::clamp(&mut projected, start, 0.0, f32::MAX)?;
+    Ok(Iterand { high: projected, low: None })
 }
 
 /// The report of the only problem; what has diverged is an error.

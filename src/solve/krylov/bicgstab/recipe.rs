@@ -68,6 +68,24 @@ const KEPT: &str = "
     float turned = cosine(ts, ss, tt);
     float kept = abs(turned) < 0.7 ? (turned < 0.0 ? -0.7 * size : 0.7 * size) : ts / tt;";
 
+/// γ₁ and γ₂ of the least |r0 - γ₁ r1 - γ₂ r2|: what r1 leaves of r0 and of r2, of which no less than rounding makes of it.
+const LEAST: &str = "
+    breaks(settled == 0.0 && !(q11 > 0.0) && q00 > threshold, CURVATURE, q11);
+    float along0 = q11 > 0.0 ? q01 / q11 : 0.0;
+    float along2 = q11 > 0.0 ? q12 / q11 : 0.0;
+    float ss = max(q00 - along0 * q01, 0.0);
+    float tt = max(q22 - along2 * q12, 9.5367431640625e-7 * q22);
+    float ts = q02 - along2 * q01;";
+
+const MOVED: &str = "
+    bool moves = settled == 0.0;
+    gamma2 = moves && tt > 0.0 ? kept : 0.0;
+    gamma1 = moves ? along0 - along2 * gamma2 : 0.0;
+    beta = moves ? hr / hu : 0.0;
+    beta1 = beta * gamma1; beta2 = beta * gamma2;
+    along_s = alpha2 + gamma1; along_u = gamma1 * alpha2;
+    counts();";
+
 /// Van der Vorst (1992).
 struct One {
     half: Half,
@@ -172,22 +190,6 @@ impl Two {
         space.update([r0.is(*s).minus(self.alpha2, *u1), r1.is(*t).minus(self.alpha2, *u2)])?;
         space.precondition(*mt, *r1)?;
         space.product(*r2, *mt)?;
-        // γ₁ and γ₂ of the least |r0 - γ₁ r1 - γ₂ r2|: what r1 leaves of r0 and of r2, of which no less than rounding makes of it.
-        let least = "
-            breaks(settled == 0.0 && !(q11 > 0.0) && q00 > threshold, CURVATURE, q11);
-            float along0 = q11 > 0.0 ? q01 / q11 : 0.0;
-            float along2 = q11 > 0.0 ? q12 / q11 : 0.0;
-            float ss = max(q00 - along0 * q01, 0.0);
-            float tt = max(q22 - along2 * q12, 9.5367431640625e-7 * q22);
-            float ts = q02 - along2 * q01;";
-        let moved = "
-            bool moves = settled == 0.0;
-            gamma2 = moves && tt > 0.0 ? kept : 0.0;
-            gamma1 = moves ? along0 - along2 * gamma2 : 0.0;
-            beta = moves ? hr / hu : 0.0;
-            beta1 = beta * gamma1; beta2 = beta * gamma2;
-            along_s = alpha2 + gamma1; along_u = gamma1 * alpha2;
-            counts();";
         let sums = [
             ("q01", r0.dot(*r1)),
             ("q00", r0.dot(*r0)),
@@ -197,7 +199,7 @@ impl Two {
             ("q22", r2.dot(*r2)),
             ("hr", h.dot(*r2)),
         ];
-        space.numbers(sums, &[least, KEPT, moved].concat())?;
+        space.numbers(sums, &[LEAST, KEPT, MOVED].concat())?;
         let x = Space::X.plus(self.along_p, *mp).plus(self.along_s, *ms);
         space.update([
             x.minus(self.along_u, *mu).plus(self.gamma2, *mt),

@@ -67,9 +67,13 @@ impl Tutorial {
         let side = problems.first().map_or(0, |p| p.a.side());
         let wraps = matches!(step, JacobiStep::OneShader | JacobiStep::Inverse);
         if wraps && side > LONGEST_WRAPPED {
-            let (what, requested, limit) =
-                ("NineBandJacobi: one shader for all", side as u64, LONGEST_WRAPPED as u64);
-            return Err(Error::TooLarge { what, requested, limit, unit: "unknowns in a row" });
+            let (what, unit) = ("NineBandJacobi: one shader for all", "unknowns in a row");
+            return Err(Error::TooLarge {
+                what,
+                requested: side as u64,
+                limit: LONGEST_WRAPPED as u64,
+                unit,
+            });
         }
         // Sides of a grid that is held fit 32 bits.
         let extent = Extent::new(side as u32, side as u32);
