@@ -8,15 +8,7 @@
 #endif
 #include "include/total.glsl"
 #endif
-#if MORE
-vec4 total_of_more() {
-    vec4 total = vec4(0.0);
-    for (int j = 0; j < more_source.y; ++j) {
-        for (int i = 0; i < more_source.x; ++i) total = TOTAL(total, more_at(ivec2(i, j)));
-    }
-    return total;
-}
-#endif
+MORE
 
 float flag = 0.0;
 float broke = 0.0;

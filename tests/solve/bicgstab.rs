@@ -2,6 +2,7 @@
 
 use crate::common::data;
 use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
+use crate::common::pairs::{certified, is_exact, paired};
 use crate::common::{random, reference};
 use crate::systems::{
     self, System, apply, bits, csr, entries, lapack_ratio, norm, relative_error, relative_residual,
@@ -11,7 +12,7 @@ use texla::solve::{
     BiCgStab, BiCgStabParams, Direction, GaussSeidel, HistoryPoint, Identity, Jacobi, Preconditioner,
     SolveReport, Stop, StopReason,
 };
-use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
+use texla::{Device, DoubleVector, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 fn params(tol: f64) -> BiCgStabParams {
     BiCgStabParams::default().with_stop(Stop::relative(tol))
@@ -521,6 +522,37 @@ fn errors_name_what_is_wrong() {
                 Err(Error::ShapeMismatch { op: "BiCgStab::solve", operand, .. }) => assert_eq!(operand, name),
                 other => panic!("{other:?}"),
             }
+        }
+    });
+}
+
+/// A matrix of one dimension that leans to one side, with its least eigenvalue moved next to zero.
+#[test]
+fn what_32_bits_do_not_gain_on_is_solved_in_pairs_by_both_degrees() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let n = 32_u32;
+        let least = 2.0 - 2.0 * (std::f64::consts::PI / f64::from(n + 1)).cos();
+        let n = n as usize;
+        let entry = |i: usize, j: usize| match (i, j) {
+            _ if i == j => Some((i, j, paired(2.0 - least + 1e-8))),
+            _ if i == j + 1 => Some((i, j, paired(-1.25))),
+            _ if i + 1 == j => Some((i, j, paired(-0.8))),
+            _ => None,
+        };
+        let a = entries(n, n, (0..n * n).filter_map(|k| entry(k / n, k % n)).collect::<Vec<_>>());
+        let b: Vec<f64> = apply(&a, &vec![1.0; n]).into_iter().map(paired).collect();
+        let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto).unwrap();
+        let right = DoubleVector::from_f64(device, &b).unwrap();
+        for ell in [1, 2] {
+            let mut x = DoubleVector::zeros(device, n).unwrap();
+            let params = BiCgStabParams::default().with_ell(ell).with_stop(Stop::relative(1e-11));
+            let report = BiCgStab::new(&stored, params).unwrap().solve(&mut x, &right).unwrap();
+            let label = format!("{ell}: {report:?}");
+            certified(&label, &report, &a, &x.read().unwrap(), &b, 1e-11);
+            assert!(report.double_iterations > 0, "{label}");
         }
     });
 }

@@ -24,6 +24,16 @@ enum Also {
     ReadsStale,
     /// Sums squares of about 10⁶⁰, of which it uses nothing.
     SumsHuge,
+    /// Eight sums in a step, or nine, of which each is held to another one.
+    SumsEight,
+    SumsNine,
+    /// `r = M r`
+    PreconditionsInPlace,
+    /// `r = A r`, and `x = 0`
+    WritesResidual,
+    ClearsIterate,
+    /// Says nothing of how far it is.
+    CountsNothing,
 }
 
 struct Descent {
@@ -49,8 +59,35 @@ impl Recipe for Descent {
             s.update([z.sums().plus(alpha, r)])?;
             s.numbers([("zz", z.dot(z))], "probed = 1.0;")?;
         }
+        match self.probe.also {
+            Also::PreconditionsInPlace => s.precondition(r, r)?,
+            Also::WritesResidual => s.product(r, r)?,
+            Also::ClearsIterate => s.clear(x)?,
+            Also::CountsNothing => return s.numbers([("rr", r.dot(r))], "probed = rr;"),
+            _ => {}
+        }
         s.precondition(z, r)?;
         s.product(q, r)?;
+        if matches!(self.probe.also, Also::SumsEight | Also::SumsNine) {
+            // q = k r, z = (k + 1) r
+            s.set(alpha, 1.0)?;
+            s.update([z.is(r).plus(alpha, q)])?;
+            let sums =
+                [r.dot(r), r.dot(q), x.dot(x), q.dot(q), x.dot(r), z.dot(z), r.dot(z), z.dot(q), x.dot(z)];
+            let names = ["s1", "s8", "xx", "s64", "xr", "s81", "s9", "s72", "xz"];
+            let named: Vec<_> = names.into_iter().zip(sums).collect();
+            let text = "
+                float k = s8 / s1; float l = k + 1.0;
+                float off = max(abs(s64 - k * k * s1) / s64, abs(s9 - l * s1) / s9);
+                off = max(off, max(abs(s81 - l * l * s1) / s81, abs(s72 - k * l * s1) / s72));
+                breaks(!(off < 1e-5), CURVATURE, off); // and a comment
+                probed = off;";
+            if self.probe.also == Also::SumsNine {
+                s.numbers(<[_; 9]>::try_from(named).unwrap(), text)?;
+            } else {
+                s.numbers(<[_; 8]>::try_from(&named[..8]).unwrap(), text)?;
+            }
+        }
         let text =
             ["meets(rr);", self.probe.text, "breaks(rq <= 0.0, CURVATURE, rq); alpha = rr / rq; counts();"];
         s.numbers([("rq", r.dot(q)), ("rr", r.dot(r))], &text.concat())?;
@@ -102,6 +139,50 @@ fn what_reads_something_stale_is_refused() {
         assert!(report.converged() && x == [0.5; 6], "{report:?}, {x:?}");
         let error = solve(device, "", Also::ReadsStale).unwrap_err();
         assert!(matches!(error, Error::Internal { place: "Space", .. }), "{error}");
+    });
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    on_both(|device| {
+        let refused = |text, also| match solve(device, text, also) {
+            Err(Error::Parameter { op, name, .. }) => (op, name),
+            other => panic!("{text} {also:?}: {other:?}"),
+        };
+        assert_eq!(refused("", Also::SumsNine), ("Space::numbers", "dots"));
+        assert_eq!(refused("", Also::PreconditionsInPlace), ("Space::precondition", "z"));
+        assert_eq!(refused("", Also::WritesResidual), ("Space", "a register to write"));
+        assert_eq!(refused("", Also::ClearsIterate), ("Space", "a register to write"));
+        assert_eq!(refused("", Also::CountsNothing), ("Recipe::iterate", "text"));
+        for text in
+            ["probed /= 2.0;", "probed++;", "discard;", "for (int i = 0; i < 2; ++i) probed = 1.0;", "/* */"]
+        {
+            assert_eq!(refused(text, Also::Nothing), ("Space::numbers", "text"), "{text}");
+        }
+        // A comment ends with its line.
+        let (report, _) =
+            solve(device, "probed = 1.0; // forward\n probed = 2.0; // return\n", Also::Nothing).unwrap();
+        assert!(report.converged(), "{report:?}");
+    });
+}
+
+#[test]
+fn eight_sums_are_taken_in_a_step() {
+    on_both(|device| {
+        let (report, _) = solve(device, "", Also::SumsEight).unwrap();
+        assert!(report.converged(), "{report:?}");
+        if !is_exact(device) {
+            return;
+        }
+        let a = eights(device);
+        let right: Vec<f64> = (0..6).map(|i| 1.0 + f64::from(i) / 7.0).collect();
+        let b = DoubleVector::from_f64(device, &right).unwrap();
+        let mut x = DoubleVector::zeros(device, 6).unwrap();
+        // In 32 bits nothing is done.
+        let text = "float u = rr / (3.0 * rr); float v = u + 1e-9; breaks(v <= u, CURVATURE, 1.0);";
+        let solver = Krylov::new(&a, Own(Probe { text, also: Also::SumsEight })).unwrap();
+        let report = solver.solve(&mut x, &b).unwrap();
+        assert!(report.converged() && report.double_iterations > 0, "{report:?}");
     });
 }
 

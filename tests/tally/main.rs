@@ -254,7 +254,11 @@ fn threads_of_the_driver_change_nothing() {
     std::thread::scope(|scope| {
         // The threads of the driver are late where other work takes their cores.
         for _ in 0..2 {
-            scope.spawn(|| while !done.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         let again = || {
             let mut command = Command::new(std::env::current_exe().unwrap());

@@ -6,7 +6,7 @@ use super::report::{HistoryPoint, ResidualKind};
 use super::slices::{arrived, begin, counters};
 use crate::data::PendingRead;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Is called with each point of the history of a solve, while that runs.
 pub(in crate::solve) type Observer<'a> = dyn FnMut(HistoryPoint) + 'a;
@@ -186,6 +186,12 @@ pub(in crate::solve) async fn run_until_frozen(
                 let noticed = (updates + 1).clamp(seen + 1, *at);
                 work.in_vain += (done - noticed) as u64 * work.cost().draws;
                 break 'run texels;
+            }
+            // One call past the last one notices, in every method that counts and tests.
+            if *at > course.most.saturating_mul(2).saturating_add(8) {
+                let value = format!("one that still runs after {at} iterations of {}", course.most);
+                let expected = "counts() in each iteration, and meets() or will_meet()";
+                return Err(Error::Parameter { op: "Recipe::iterate", name: "text", value, expected });
             }
             seen = *at;
             looks.pop_front();

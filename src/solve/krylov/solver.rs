@@ -81,8 +81,9 @@ use crate::solve::space::{Iterations, Options, Store};
 /// # Reuse
 ///
 /// Keep a solver for as long as its matrix: its first solve records the passes of an iteration, and later
-/// ones replay them, with any `x` and any `b` of about the same norm (the same power of two). On a GPU that
-/// takes a seventh off the time of a small system.
+/// ones replay them, with any `x` and any `b` of about the same norm (the same power of two); not of GMRES,
+/// nor of a [recipe](crate::solve::Recipe) of a user's. On a GPU that takes a seventh off the time of a
+/// small system.
 /// Recordings keep the textures of the matrix and the preconditioner until the last clone of the solver is
 /// dropped, or [`Device::trim`](crate::Device::trim) is called.
 ///

@@ -79,8 +79,20 @@ impl Space<'_, '_> {
         }
     }
 
+    /// The iterate and its residual are in places of their own.
+    fn check_own(register: Register) -> Result<()> {
+        if register != Self::X && register != Self::R {
+            return Ok(());
+        }
+        let value = "the iterate or its residual".into();
+        let expected =
+            "a register of the method: those two are written by `update`, `copy` and `scatter` alone";
+        Err(Error::Parameter { op: "Space", name: "a register to write", value, expected })
+    }
+
     /// Makes this what a register holds.
     fn put(&mut self, register: Register, stored: Stored) -> Result<()> {
+        Self::check_own(register)?;
         self.own.place_mut(register)?.front = Some(stored);
         self.own.changed(register)
     }
@@ -94,6 +106,15 @@ impl Space<'_, '_> {
     ///
     /// *Errors*: those of the preconditioner.
     pub fn precondition(&mut self, z: Register, r: Register) -> Result<()> {
+        if self.root(r.into())?.0 == Root::Vector(z) {
+            let value = "the one that is read, or that this stands for".into();
+            return Err(Error::Parameter {
+                op: "Space::precondition",
+                name: "z",
+                value,
+                expected: "another register",
+            });
+        }
         if self.is_inline(r)? {
             let version = self.own.place_of(r)?.version;
             let weighted = !self.m.is_identity();
@@ -207,6 +228,7 @@ impl Space<'_, '_> {
 
     /// `v = 0`.
     pub fn clear(&mut self, v: Register) -> Result<()> {
+        Self::check_own(v)?;
         self.with_back(v)?;
         if let Some(Stored { high, low }) = &mut self.own.place_mut(v)?.back {
             high.set_zero()?;

@@ -1,11 +1,12 @@
 //! Scalar steps: the text that is the same for all of them, around what a recipe says.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::places::Group;
 use super::wide::translated;
 use super::{Dot, Space};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand as _, View};
 use crate::ops::reduce::Partial;
@@ -62,6 +63,50 @@ pub(in crate::solve) struct Besides<'v> {
     pub frozen: &'static str,
 }
 
+/// Sums past those of one reduction, by the names of their inputs and extents: eight pairs in all.
+const MORE: [(&str, &str); 3] =
+    [("more1", "more1_source"), ("more2", "more2_source"), ("more3", "more3_source")];
+
+/// Most sums of a step.
+const MOST_SUMS: usize = 8;
+
+/// The function that adds up such sums.
+fn of_more((name, extent): (&str, &str)) -> String {
+    format!(
+        "vec4 total_of_{name}() {{ vec4 total = vec4(0.0); for (int j = 0; j < {extent}.y; ++j) {{ for (int i = 0; i < {extent}.x; ++i) \
+         total = TOTAL(total, {name}_at(ivec2(i, j))); }} return total; }} "
+    )
+}
+
+/// What a text of a scalar step may not have: it is statements of declarations, assignments and calls, whose operators are also those
+/// of pairs.
+const REFUSED: [&str; 9] = ["#", "/*", "+=", "-=", "*=", "/=", "++", "--", "\\"];
+const REFUSED_WORDS: [&str; 7] = ["discard", "return", "for", "while", "do", "const", "switch"];
+
+fn check_text(text: &str, words: &[(&str, bool)]) -> Result<()> {
+    let sign = REFUSED.iter().find(|sign| text.contains(**sign));
+    let word = || REFUSED_WORDS.iter().find(|refused| words.iter().any(|(word, _)| word == *refused));
+    let Some(found) = sign.or_else(word) else { return Ok(()) };
+    Err(Error::Parameter {
+        op: "Space::numbers",
+        name: "text",
+        value: format!("one with `{found}`: {text}"),
+        expected: "statements without loops, returns and operators that assign besides `=`: a = a + b;",
+    })
+}
+
+/// A text without its comments to the ends of lines.
+fn without_comments(text: &str) -> Cow<'_, str> {
+    if !text.contains("//") {
+        return text.into();
+    }
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or(""))
+        .flat_map(|line| [line, "\n"])
+        .collect::<String>()
+        .into()
+}
+
 /// The signature of a kernel with these outputs, and the end of its body.
 fn signature(outputs: &[Output<'_>]) -> (String, String) {
     if let [Output { name, assigned, .. }] = outputs {
@@ -102,7 +147,7 @@ struct Output<'v> {
 }
 
 impl Space<'_, '_> {
-    /// Up to four inner products in one reduction, of pairs in two, and the scalar step that `text` says: GLSL statements that
+    /// Up to eight inner products, four in a reduction or two pairs, and the scalar step that `text` says: GLSL statements that
     /// assign numbers.
     ///
     /// What they know: the sums by their names, all numbers of the recipe, `done` iterations; `breaks(condition, FLAG, value)`,
@@ -122,6 +167,15 @@ impl Space<'_, '_> {
         let traced: Vec<(&'static str, Dot)> =
             dots.iter().map(|(name, dot)| Ok((*name, self.traced(*dot)?))).collect::<Result<_>>()?;
         let (sums, places) = distinct(&traced);
+        if sums.len() > MOST_SUMS {
+            let value = format!("{} different ones", sums.len());
+            return Err(Error::Parameter {
+                op: "Space::numbers",
+                name: "dots",
+                value,
+                expected: "eight at most",
+            });
+        }
         let room = self.sums_at_once();
         let mut partials = Vec::new();
         for chunk in sums.chunks(room) {
@@ -131,7 +185,9 @@ impl Space<'_, '_> {
         if begins {
             self.own.groups.iter_mut().for_each(|group| group.written = false);
         }
+        let text = &*without_comments(text);
         let words = words(text);
+        check_text(text, &words)?;
         let tests = |(word, _): &(&str, bool)| *word == "meets" || *word == "will_meet";
         let finds_unit = self.own.finds_unit && words.iter().any(tests);
         let names = dots.iter().map(|(name, _)| *name).collect();
@@ -183,6 +239,8 @@ impl Space<'_, '_> {
         let (sums, numbers, checks) = (self.sums_text(step), self.numbers_text(step), self.checks_text(step));
         let outputs = self.outputs(step, !besides.frozen.is_empty());
         let frozen = self.frozen_text(step, besides.frozen);
+        let more: String =
+            MORE.iter().take(partials.len().saturating_sub(1)).map(|names| of_more(*names)).collect();
         let most = (device.gl().caps.borrow().max_draw_buffers as usize).max(1);
         for outputs in outputs.chunks(most) {
             let (head, writes) = signature(outputs);
@@ -190,9 +248,9 @@ impl Space<'_, '_> {
                 .define("WIDE", wide)
                 .define("BEGINS", step.begins)
                 .define("FINDS_UNIT", step.finds_unit)
-                .define("MORE", partials.len() > 1)
                 .written(&[
                     ("HEAD", &head),
+                    ("MORE", &more),
                     ("SUMS", &sums),
                     ("NUMBERS", &numbers),
                     ("STATEMENTS", &text),
@@ -204,8 +262,8 @@ impl Space<'_, '_> {
                 Some(partial) => partial.left_to(draw),
                 None => draw.define("NO_SUMS", ()),
             };
-            if let Some(more) = partials.get(1) {
-                draw = more.left_as(draw, ("more", "more_source"));
+            for (partial, names) in partials.iter().skip(1).zip(MORE) {
+                draw = partial.left_as(draw, names);
             }
             draw = draw.input("last", self.own.report.front().view());
             draw = draw.input("bounds", self.own.bounds.front().view());
@@ -227,18 +285,14 @@ impl Space<'_, '_> {
     /// The sums by their names.
     fn sums_text(&self, step: &Step<'_>) -> String {
         let mut text = String::new();
-        let room = self.sums_at_once();
-        if !step.sums.is_empty() {
-            text.push_str("vec4 total = total_of_dots(); ");
+        let (room, kind) = (self.sums_at_once(), self.number_type());
+        let totals = ["dots"].into_iter().chain(MORE.map(|(name, _)| name));
+        for (k, name) in totals.take(step.sums.len().div_ceil(room)).enumerate() {
+            let _ = write!(text, "vec4 texla_total{k} = total_of_{name}(); ");
         }
-        if step.sums.len() > room {
-            text.push_str("vec4 total_more = total_of_more(); ");
-        }
-        let kind = self.number_type();
         for (name, place) in step.names.iter().zip(&step.places) {
-            let total = if *place < room { "total" } else { "total_more" };
             let channel = channels(place % room, self.own.wide);
-            let _ = write!(text, "{kind} {name} = {total}.{channel}; ");
+            let _ = write!(text, "{kind} {name} = texla_total{}.{channel}; ", place / room);
         }
         text
     }
