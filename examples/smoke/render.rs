@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glow::HasContext;
 
-use crate::support::{Failure, Picture, Result, field, plain_fragments, program};
+use crate::support::{Failure, Picture, Result, field, plain_fragments, program, shader};
 use crate::tunnel::{RADIUS, Tunnel};
 
 /// Everything that is needed for a picture.
@@ -26,11 +26,11 @@ impl Renderer {
     /// # Safety
     /// The context is current now, at every use, and when this drops.
     pub unsafe fn new(gl: Arc<glow::Context>, cells: (usize, usize), size: (u32, u32)) -> Result<Self> {
-        let vertex = include_str!("whole.vert");
+        let vertex = shader!("smoke/whole.vert");
         // SAFETY: the caller's.
         unsafe {
-            let unpack = program(&gl, [vertex, include_str!("unpack.frag")], &[])?;
-            let scene = program(&gl, [vertex, include_str!("scene.frag")], &[])?;
+            let unpack = program(&gl, [vertex, shader!("smoke/unpack.frag")], &[])?;
+            let scene = program(&gl, [vertex, shader!("smoke/scene.frag")], &[])?;
             let array = gl.create_vertex_array().map_err(Failure::unsolved)?;
             let cells = (cells.0 as i32, cells.1 as i32);
             let (field, field_target) = field(&gl, cells, false)?;

@@ -65,7 +65,7 @@ impl Tunnel {
         let [x, y] = MIDDLE;
         fluid.push([x + 2.0 * RADIUS, y, 0.0], RADIUS, [0.0, 0.4, 0.0])?;
         fluid.project()?;
-        let body = include_str!("inlet.frag");
+        let body = crate::support::shader!("smoke/inlet.frag");
         Ok(Tunnel {
             fluid,
             dyes: [Vector::zeros(device, cells.len())?, Vector::zeros(device, cells.len())?],

@@ -15,7 +15,15 @@
 //! A flag of the type `PathBuf` names a file that is written, and [`Files`] checks it before the work;
 //! `#[arg(value_hint = ValueHint::FilePath)]` says that it is read, `#[arg(value_parser = figure_file())]` that it is
 //! a figure: SVG or PNG, as its name says.
-#![allow(dead_code, unused_imports)] // each example uses its own part
+#![allow(dead_code, unused_imports, unused_macros)] // each example uses its own part
+
+/// The text of a shader of an example, by its place below `examples`.
+macro_rules! shader {
+    ($file:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $file))
+    };
+}
+pub(crate) use shader;
 
 pub mod animation;
 pub mod args;

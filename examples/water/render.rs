@@ -8,7 +8,7 @@ use glow::HasContext;
 use texla::sim::wave::Wave;
 use texla::{Grid, Plane};
 
-use crate::support::{Failure, Picture, Result, field, plain_fragments, program};
+use crate::support::{Failure, Picture, Result, field, plain_fragments, program, shader};
 use crate::view::{Camera, unit};
 
 /// The longer side of the pool, and how deep it is to the eye: the waves are those of shallow water, of one speed for all
@@ -37,11 +37,11 @@ impl Renderer {
     /// # Safety
     /// The context is current now, at every use, and when this drops.
     pub unsafe fn new(gl: Arc<glow::Context>, grid: Grid, size: (u32, u32), samples: u32) -> Result<Self> {
-        let vertex = include_str!("unpack.vert");
+        let vertex = shader!("water/unpack.vert");
         // SAFETY: the caller's.
         unsafe {
-            let unpack = program(&gl, [vertex, include_str!("unpack.frag")], &[])?;
-            let scene = program(&gl, [vertex, include_str!("scene.frag")], &[])?;
+            let unpack = program(&gl, [vertex, shader!("water/unpack.frag")], &[])?;
+            let scene = program(&gl, [vertex, shader!("water/scene.frag")], &[])?;
             let array = gl.create_vertex_array().map_err(Failure::unsolved)?;
             let cells = [grid.nx as i32, grid.ny as i32];
             let (surface, surface_target) = field(&gl, cells.into(), true)?;

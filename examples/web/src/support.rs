@@ -56,6 +56,16 @@ pub mod outcome {
     }
 }
 
+/// The text of a scene's shader, as `build.rs` has left it.
+#[cfg(feature = "scenes")]
+macro_rules! shader {
+    ($file:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $file))
+    };
+}
+#[cfg(feature = "scenes")]
+pub(crate) use shader;
+
 #[path = "../../support/picture.rs"]
 pub mod picture;
 #[path = "../../support/program.rs"]

@@ -189,7 +189,7 @@ pub(in crate::solve) async fn run_until_frozen(
             }
             // One call past the last one notices, in every method that counts and tests.
             if *at > course.most.saturating_mul(2).saturating_add(8) {
-                let value = format!("one that still runs after {at} iterations of {}", course.most);
+                let value = "one that goes on past the most iterations".into();
                 let expected = "counts() in each iteration, and meets() or will_meet()";
                 return Err(Error::Parameter { op: "Recipe::iterate", name: "text", value, expected });
             }

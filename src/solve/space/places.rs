@@ -1,5 +1,7 @@
 //! Where a method keeps what it has from one iteration to the next.
 
+use std::borrow::Cow;
+
 use super::arrangement::Iterations;
 use super::{Number, Operand, Recipe, Register, Space};
 use crate::data::{Scalar, Vector};
@@ -120,7 +122,11 @@ pub struct Store {
     /// The work so far, where it is counted and nothing is drawn.
     pub(super) counted: Option<Workload>,
     pub(super) iterations: Iterations,
+    /// Looks at the text of a step with so many sums.
+    pub(super) text_of: Option<TextOf>,
 }
+
+pub(super) type TextOf = fn(&str, usize) -> Result<Cow<'_, str>>;
 
 /// By how much the operator's products are larger than for a matrix of about 1, of pairs. That is stored at 2^-20 to 2^60, and what
 /// it meets is multiplied by what is missing: by 2^-40 at least, where 2^-60 would lose low parts below the range of floats, and by
@@ -153,6 +159,7 @@ impl Store {
             versions: 0,
             counted: None,
             iterations: Iterations::default(),
+            text_of: None,
         };
         // The iterate and its residual.
         for of_rows in [false, true] {

@@ -107,7 +107,7 @@ impl Space<'_, '_> {
     /// *Errors*: those of the preconditioner.
     pub fn precondition(&mut self, z: Register, r: Register) -> Result<()> {
         if self.root(r.into())?.0 == Root::Vector(z) {
-            let value = "the one that is read, or that this stands for".into();
+            let value = "what is read".into();
             return Err(Error::Parameter {
                 op: "Space::precondition",
                 name: "z",

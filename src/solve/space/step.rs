@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::places::Group;
 use super::wide::translated;
-use super::{Dot, Space};
+use super::{Dot, Space, Store};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand as _, View};
@@ -83,28 +83,35 @@ fn of_more((name, extent): (&str, &str)) -> String {
 const REFUSED: [&str; 9] = ["#", "/*", "+=", "-=", "*=", "/=", "++", "--", "\\"];
 const REFUSED_WORDS: [&str; 7] = ["discard", "return", "for", "while", "do", "const", "switch"];
 
-fn check_text(text: &str, words: &[(&str, bool)]) -> Result<()> {
+/// The text of a step with so many sums of somebody else's recipe, without its comments.
+fn checked(text: &str, sums: usize) -> Result<Cow<'_, str>> {
+    let op = "Space::numbers";
+    if sums > MOST_SUMS {
+        let value = format!("{sums} different ones");
+        return Err(Error::Parameter { op, name: "dots", value, expected: "eight at most" });
+    }
+    let mut text: Cow<'_, str> = text.into();
+    if text.contains("//") {
+        let lines = text.lines().map(|line| line.split("//").next().unwrap_or(""));
+        text = lines.flat_map(|line| [line, "\n"]).collect::<String>().into();
+    }
+    let words = words(&text);
     let sign = REFUSED.iter().find(|sign| text.contains(**sign));
     let word = || REFUSED_WORDS.iter().find(|refused| words.iter().any(|(word, _)| word == *refused));
-    let Some(found) = sign.or_else(word) else { return Ok(()) };
+    let Some(found) = sign.or_else(word) else { return Ok(text) };
     Err(Error::Parameter {
-        op: "Space::numbers",
+        op,
         name: "text",
         value: format!("one with `{found}`: {text}"),
         expected: "statements without loops, returns and operators that assign besides `=`: a = a + b;",
     })
 }
 
-/// A text without its comments to the ends of lines.
-fn without_comments(text: &str) -> Cow<'_, str> {
-    if !text.contains("//") {
-        return text.into();
+impl Store {
+    /// The same for a recipe of somebody else's, whose steps are looked at.
+    pub(in crate::solve) fn checking(self) -> Self {
+        Store { text_of: Some(checked), ..self }
     }
-    text.lines()
-        .map(|line| line.split("//").next().unwrap_or(""))
-        .flat_map(|line| [line, "\n"])
-        .collect::<String>()
-        .into()
 }
 
 /// The signature of a kernel with these outputs, and the end of its body.
@@ -167,15 +174,6 @@ impl Space<'_, '_> {
         let traced: Vec<(&'static str, Dot)> =
             dots.iter().map(|(name, dot)| Ok((*name, self.traced(*dot)?))).collect::<Result<_>>()?;
         let (sums, places) = distinct(&traced);
-        if sums.len() > MOST_SUMS {
-            let value = format!("{} different ones", sums.len());
-            return Err(Error::Parameter {
-                op: "Space::numbers",
-                name: "dots",
-                value,
-                expected: "eight at most",
-            });
-        }
         let room = self.sums_at_once();
         let mut partials = Vec::new();
         for chunk in sums.chunks(room) {
@@ -185,9 +183,11 @@ impl Space<'_, '_> {
         if begins {
             self.own.groups.iter_mut().for_each(|group| group.written = false);
         }
-        let text = &*without_comments(text);
-        let words = words(text);
-        check_text(text, &words)?;
+        let text = match self.own.text_of {
+            Some(text_of) => text_of(text, sums.len())?,
+            None => text.into(),
+        };
+        let (text, words) = (&*text, words(&text));
         let tests = |(word, _): &(&str, bool)| *word == "meets" || *word == "will_meet";
         let finds_unit = self.own.finds_unit && words.iter().any(tests);
         let names = dots.iter().map(|(name, _)| *name).collect();
