@@ -17,10 +17,10 @@
 //! a figure: SVG or PNG, as its name says.
 #![allow(dead_code, unused_imports, unused_macros)] // each example uses its own part
 
-/// The text of a shader of an example, by its place below `examples`.
+/// The text of a shader of an example, by its place below `examples`, for files in folders there.
 macro_rules! shader {
     ($file:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $file))
+        include_str!(concat!("../", $file))
     };
 }
 pub(crate) use shader;
