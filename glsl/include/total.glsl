@@ -6,14 +6,8 @@
 #define TOTAL(a, b) ((a) + (b))
 #endif
 
-// The sum of all partial results.
-vec4 total_of_dots() {
-    vec4 total = vec4(0.0);
-    for (int j = 0; j < source.y; ++j) {
-        for (int i = 0; i < source.x; ++i) {
-            total = TOTAL(total, dots_at(ivec2(i, j)));
-        }
-    }
-    return total;
-}
+// A function that sums all partial results: those of `at`, of so many columns and rows.
+#define TOTAL_OF(name, at, source) vec4 name() { vec4 total = vec4(0.0); for (int j = 0; j < source.y; ++j) { for (int i = 0; i < source.x; ++i) { total = TOTAL(total, at(ivec2(i, j))); } } return total; }
+
+TOTAL_OF(total_of_dots, dots_at, source)
 #endif

@@ -1,7 +1,6 @@
 //! Results that leave their context: a worker's device computes, another thread's context looks.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use glow::HasContext;
@@ -9,6 +8,7 @@ use glutin::prelude::*;
 use texla::gl::Api;
 use texla::{Device, DeviceOptions, Vector, ops};
 
+use super::busy::beside_busy_cores;
 use super::egl::{core, loader};
 use super::harness::{alone, limits};
 
@@ -78,57 +78,43 @@ pub fn unfinished(api: Api, results: usize) -> usize {
     let reader = Reader::new();
     let (send, made): (Sender<(u32, usize)>, Receiver<_>) = channel();
     let (free, freed): (Sender<()>, Receiver<_>) = channel();
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
+    let handed_over = || {
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let ours = ours.make_current_surfaceless().unwrap();
+                let dev = guest();
+                let mut pair = [0; 2].map(|_| Vector::zeros(&dev, ELEMENTS).unwrap());
+                let mut read = 0;
+                for i in 0..results {
+                    // At least the one of two results ago has been read.
+                    let needed = if i % 2 == 0 { i } else { i - 1 };
+                    while read < needed && freed.recv().is_ok() {
+                        read += 1;
+                    }
+                    if read < needed {
+                        break;
+                    }
+                    let x = &mut pair[i % 2];
+                    work(x, i as f32 + 1.0);
+                    let fence = dev.fence().unwrap();
+                    if send.send((x.texture().0.get(), fence.0 as usize)).is_err() {
+                        break;
+                    }
                 }
+                while freed.recv().is_ok() {}
+                drop((pair, dev));
+                drop(ours);
             });
-        }
-        scope.spawn(move || {
-            let ours = ours.make_current_surfaceless().unwrap();
-            let dev = guest();
-            let mut pair = [0; 2].map(|_| Vector::zeros(&dev, ELEMENTS).unwrap());
-            let mut read = 0;
-            for i in 0..results {
-                // At least the one of two results ago has been read.
-                let needed = if i % 2 == 0 { i } else { i - 1 };
-                while read < needed && freed.recv().is_ok() {
-                    read += 1;
-                }
-                if read < needed {
-                    break;
-                }
-                let x = &mut pair[i % 2];
-                work(x, i as f32 + 1.0);
-                let fence = dev.fence().unwrap();
-                if send.send((x.texture().0.get(), fence.0 as usize)).is_err() {
-                    break;
-                }
-            }
-            while freed.recv().is_ok() {}
-            drop((pair, dev));
-            drop(ours);
-        });
-        // At the end, be it by a panic, the others end too.
-        let (_stop, free) = (Stop(&done), free);
-        let wrong = |i: usize| {
-            let (name, fence) = made.recv().unwrap();
-            let wrong = reader.wrong(name, fence, i as f32 + 1.0);
-            let _ = free.send(()); // nobody waits for the last ones
-            wrong > 0
-        };
-        (0..results).filter(|i| wrong(*i)).count()
-    })
-}
-
-/// Says that it is over.
-struct Stop<'a>(&'a AtomicBool);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+            // At the end, be it by a panic, the worker ends too.
+            let free = free;
+            let wrong = |i: usize| {
+                let (name, fence) = made.recv().unwrap();
+                let wrong = reader.wrong(name, fence, i as f32 + 1.0);
+                let _ = free.send(()); // nobody waits for the last ones
+                wrong > 0
+            };
+            (0..results).filter(|i| wrong(*i)).count()
+        })
+    };
+    beside_busy_cores(handed_over)
 }

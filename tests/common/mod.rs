@@ -5,6 +5,7 @@ pub mod aggregation;
 pub mod alloc;
 pub mod attempt;
 pub mod bounds;
+pub mod busy;
 pub mod cli;
 pub mod cycles;
 pub mod data;

@@ -76,12 +76,15 @@ impl Recipe for Descent {
                 [r.dot(r), r.dot(q), x.dot(x), q.dot(q), x.dot(r), z.dot(z), r.dot(z), z.dot(q), x.dot(z)];
             let names = ["s1", "s8", "xx", "s64", "xr", "s81", "s9", "s72", "xz"];
             let named: Vec<_> = names.into_iter().zip(sums).collect();
+            // In pairs k is so large that k + 1 is told from it by pairs alone.
             let text = "
                 float k = s8 / s1; float l = k + 1.0;
-                float off = max(abs(s64 - k * k * s1) / s64, abs(s9 - l * s1) / s9);
-                off = max(off, max(abs(s81 - l * l * s1) / s81, abs(s72 - k * l * s1) / s72));
-                breaks(!(off < 1e-5), CURVATURE, off); // and a comment
-                probed = off;";
+                float of_pairs = s1 + 1e-9 * s1 > s1 ? 1e-12 : 1e-5;
+                breaks(!(abs(s64 - k * k * s1) <= of_pairs * s64), CURVATURE, s64);
+                breaks(!(abs(s81 - l * l * s1) <= of_pairs * s81), CURVATURE, s81);
+                breaks(!(abs(s9 - l * s1) <= of_pairs * s9), CURVATURE, s9);
+                breaks(!(abs(s72 - k * l * s1) <= of_pairs * s72), CURVATURE, s72); // and a comment
+                probed = k;";
             if self.probe.also == Also::SumsNine {
                 s.numbers(<[_; 9]>::try_from(named).unwrap(), text)?;
             } else {

@@ -17,8 +17,8 @@ mod table;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use common::busy::beside_busy_cores;
 use common::harness;
 use common::random::Rng;
 use judge::Fault;
@@ -245,34 +245,22 @@ fn what_was_found_is_found_no_more() {
     }
 }
 
-/// The short form: a part of the methods on each system.
 /// llvmpipe runs the vertex stage in the thread that draws, and does not wait for what its other threads still draw into the textures
-/// that it reads: without texla's own wait, products by points are wrong in every second run of these, and so are residuals.
+/// that it reads. Without texla's own wait products by points are wrong in some of these runs, and with them residuals: the threads
+/// of the driver are late where other work takes their cores.
 #[test]
 fn threads_of_the_driver_change_nothing() {
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        // The threads of the driver are late where other work takes their cores.
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        let again = || {
-            let mut command = Command::new(std::env::current_exe().unwrap());
-            command.args(["--exact", "what_was_found_is_found_no_more", "--test-threads=1"]);
-            command.env("LP_NUM_THREADS", "2").output().unwrap()
-        };
-        let out = [again(), again(), again()];
-        done.store(true, Ordering::Relaxed);
-        for out in out {
-            assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
-        }
-    });
+    let again = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "what_was_found_is_found_no_more", "--test-threads=1"]);
+        command.env("LP_NUM_THREADS", "2").output().unwrap()
+    };
+    for out in beside_busy_cores(|| [again(), again(), again()]) {
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
+    }
 }
 
+/// The short form: a part of the methods on each system.
 #[test]
 fn short() {
     tally("tally-short", 0, 240, Effort { most: 4, only: None, scaled: 3 }, 1000);

@@ -63,20 +63,12 @@ pub(in crate::solve) struct Besides<'v> {
     pub frozen: &'static str,
 }
 
-/// Sums past those of one reduction, by the names of their inputs and extents: eight pairs in all.
+/// Sums past those of one reduction, by the names of their inputs and extents: for eight of pairs.
 const MORE: [(&str, &str); 3] =
     [("more1", "more1_source"), ("more2", "more2_source"), ("more3", "more3_source")];
 
 /// Most sums of a step.
 const MOST_SUMS: usize = 8;
-
-/// The function that adds up such sums.
-fn of_more((name, extent): (&str, &str)) -> String {
-    format!(
-        "vec4 total_of_{name}() {{ vec4 total = vec4(0.0); for (int j = 0; j < {extent}.y; ++j) {{ for (int i = 0; i < {extent}.x; ++i) \
-         total = TOTAL(total, {name}_at(ivec2(i, j))); }} return total; }} "
-    )
-}
 
 /// What a text of a scalar step may not have: it is statements of declarations, assignments and calls, whose operators are also those
 /// of pairs.
@@ -239,8 +231,11 @@ impl Space<'_, '_> {
         let (sums, numbers, checks) = (self.sums_text(step), self.numbers_text(step), self.checks_text(step));
         let outputs = self.outputs(step, !besides.frozen.is_empty());
         let frozen = self.frozen_text(step, besides.frozen);
-        let more: String =
-            MORE.iter().take(partials.len().saturating_sub(1)).map(|names| of_more(*names)).collect();
+        let more: String = MORE
+            .iter()
+            .take(partials.len().saturating_sub(1))
+            .map(|(name, extent)| format!("TOTAL_OF(total_of_{name}, {name}_at, {extent}) "))
+            .collect();
         let most = (device.gl().caps.borrow().max_draw_buffers as usize).max(1);
         for outputs in outputs.chunks(most) {
             let (head, writes) = signature(outputs);
