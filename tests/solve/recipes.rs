@@ -16,6 +16,11 @@ struct Probe {
     also: Also,
 }
 
+thread_local! {
+    /// The last register of a store with more of them.
+    static ANOTHERS: std::cell::Cell<Option<Register>> = const { std::cell::Cell::new(None) };
+}
+
 /// What an iteration does besides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Also {
@@ -34,12 +39,16 @@ enum Also {
     ClearsIterate,
     /// Says nothing of how far it is.
     CountsNothing,
+    /// Reads what nothing has been written to, or what is another store's.
+    ReadsUnwritten,
+    ReadsAnothers,
 }
 
 struct Descent {
     q: Register,
     z: Register,
     alpha: Number,
+    anothers: Register,
     probe: Probe,
 }
 
@@ -63,6 +72,8 @@ impl Recipe for Descent {
             Also::PreconditionsInPlace => s.precondition(r, r)?,
             Also::WritesResidual => s.product(r, r)?,
             Also::ClearsIterate => s.clear(x)?,
+            Also::ReadsUnwritten => s.numbers([("rz", r.dot(z))], "probed = rz;")?,
+            Also::ReadsAnothers => s.numbers([("rz", r.dot(self.anothers))], "probed = rz;")?,
             Also::CountsNothing => return s.numbers([("rr", r.dot(r))], "probed = rr;"),
             _ => {}
         }
@@ -118,7 +129,12 @@ impl OwnMethod for Probe {
         let [q, z] = store.registers();
         let [alpha] = store.coefficients(["alpha"])?;
         let _ = store.numbers(["probed"])?;
-        Ok(Descent { q, z, alpha, probe: self.clone() })
+        if self.also == Also::Nothing {
+            let [.., last] = store.registers::<5>();
+            ANOTHERS.set(Some(last));
+        }
+        let anothers = ANOTHERS.get().unwrap_or(z);
+        Ok(Descent { q, z, alpha, anothers, probe: self.clone() })
     }
 }
 
@@ -140,8 +156,18 @@ fn what_reads_something_stale_is_refused() {
     on_both(|device| {
         let (report, x) = solve(device, "", Also::Nothing).unwrap();
         assert!(report.converged() && x == [0.5; 6], "{report:?}, {x:?}");
-        let error = solve(device, "", Also::ReadsStale).unwrap_err();
-        assert!(matches!(error, Error::Internal { place: "Space", .. }), "{error}");
+        for (also, expected) in [
+            (Also::ReadsStale, "`Space::R`, which another register stands for"),
+            (Also::ReadsUnwritten, "register 1 of its store, from 0 on, which is read before it is written"),
+            (Also::ReadsAnothers, "which is of another store"),
+        ] {
+            let error = solve(device, "", also).unwrap_err();
+            assert!(matches!(error, Error::Parameter { op: "Recipe", name: "register", .. }), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        let error = solve(device, "probed = unknown;", Also::Nothing).unwrap_err();
+        let Error::Shader { kernel, .. } = &error else { panic!("{error}") };
+        assert!(kernel.contains("probed = unknown;"), "{error}");
     });
 }
 

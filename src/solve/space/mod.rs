@@ -6,6 +6,7 @@
 //! pairs of them, and what all of that costs.
 mod arrangement;
 mod expr;
+mod misuse;
 mod places;
 mod reads;
 mod run;
@@ -22,6 +23,7 @@ pub use places::Store;
 pub(in crate::solve) use run::Running;
 pub(in crate::solve) use step::Besides;
 
+use misuse::{CHANGED, NO_VECTOR, UNWRITTEN, misused};
 use places::{Meaning, Stored};
 
 use crate::data::Vector;
@@ -196,7 +198,7 @@ impl<'s, 'a> Space<'s, 'a> {
         };
         self.is_still(of)?;
         if weighted && times {
-            return Err(Error::Internal { place: "Space", detail: "the preconditioner applied twice" });
+            return Err(misused(register, NO_VECTOR));
         }
         Ok((root, (weighted || times) && !self.m.is_identity()))
     }
@@ -205,8 +207,7 @@ impl<'s, 'a> Space<'s, 'a> {
         if self.own.place_of(register)?.version == version {
             return Ok(());
         }
-        let detail = "a register is read that stands for one which has changed since";
-        Err(Error::Internal { place: "Space", detail })
+        Err(misused(register, CHANGED))
     }
 
     /// What a register holds that is read as a vector.
@@ -224,9 +225,7 @@ impl<'s, 'a> Space<'s, 'a> {
             }
             _ => match &place.front {
                 Some(Stored { high, low }) => Ok(Source { high, low: low.as_ref(), loose: place.loose }),
-                None => {
-                    Err(Error::Internal { place: "Space", detail: "a register is read before it is written" })
-                }
+                None => Err(misused(register, UNWRITTEN)),
             },
         }
     }

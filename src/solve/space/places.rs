@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::arrangement::Iterations;
+use super::misuse::{OTHER_STORE, misused};
 use super::{Number, Operand, Recipe, Register, Space};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
@@ -299,13 +300,11 @@ impl Store {
     }
 
     pub(super) fn place_of(&self, Register(k): Register) -> Result<&Place> {
-        self.places.get(k).ok_or(Error::Internal { place: "Space", detail: "a register of another space" })
+        self.places.get(k).ok_or_else(|| misused(Register(k), OTHER_STORE))
     }
 
     pub(super) fn place_mut(&mut self, Register(k): Register) -> Result<&mut Place> {
-        self.places
-            .get_mut(k)
-            .ok_or(Error::Internal { place: "Space", detail: "a register of another space" })
+        self.places.get_mut(k).ok_or_else(|| misused(Register(k), OTHER_STORE))
     }
 
     pub(super) fn changed(&mut self, register: Register) -> Result<()> {

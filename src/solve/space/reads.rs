@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::misuse::{NO_VECTOR, misused};
 use super::{Operand, Register, Root, Source, Space};
 use crate::error::{Error, Result};
 use crate::kernel::{Name, Operand as _, View};
@@ -48,7 +49,7 @@ impl Reads {
         let Some(of) = self.product else { return Ok(None) };
         match space.root(of.into())? {
             (Root::Vector(register), false) => Ok(Some(register)),
-            _ => Err(Error::Internal { place: "Space", detail: "a product of what is not written" }),
+            _ => Err(misused(of, NO_VECTOR)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The statements of a recipe that are no sums, scalar steps or vector updates.
 
+use super::misuse::{FIXED, NO_VECTOR, UNWRITTEN, misused, other_number};
 use super::places::{Meaning, Stored};
 use super::{Number, Operand, Register, Root, Source, Space};
 use crate::data::{Scalar, Vector};
@@ -37,10 +38,7 @@ impl Space<'_, '_> {
             self.materialise(p)?;
         }
         let (Root::Vector(of), false) = self.root(p.into())? else {
-            return Err(Error::Internal {
-                place: "Space::product",
-                detail: "a product of what is not written",
-            });
+            return Err(misused(p, NO_VECTOR));
         };
         if self.own.options.inlines && !transposed {
             let version = self.own.place_of(p)?.version;
@@ -123,7 +121,7 @@ impl Space<'_, '_> {
             return Ok(());
         }
         let (Root::Vector(of), false) = self.root(r.into())? else {
-            return Err(Error::Internal { place: "Space::precondition", detail: "of what is not written" });
+            return Err(misused(r, NO_VECTOR));
         };
         let mut next = self.taken(z)?;
         let done = self.m.precondition(&mut next.high, self.source(of)?.high);
@@ -140,10 +138,7 @@ impl Space<'_, '_> {
             self.materialise(p)?;
         }
         let (Root::Vector(of), false) = self.root(p.into())? else {
-            return Err(Error::Internal {
-                place: "Space::product",
-                detail: "a product of what is not written",
-            });
+            return Err(misused(p, NO_VECTOR));
         };
         let mut next = Vector::uninit(&self.device(), self.len_of(r)?)?;
         let (Source { high: from, .. }, Source { high: x, .. }) = (self.source(r)?, self.source(of)?);
@@ -162,7 +157,7 @@ impl Space<'_, '_> {
         }
         match self.root(v.into())? {
             (Root::Vector(of), false) => Ok(self.source(of)?.high),
-            _ => Err(Error::Internal { place: "Space", detail: "a vector of what is not written" }),
+            _ => Err(misused(v, NO_VECTOR)),
         }
     }
 
@@ -171,16 +166,14 @@ impl Space<'_, '_> {
         self.own.changed(v)?;
         match &mut self.own.place_mut(v)?.front {
             Some(Stored { high, .. }) => Ok(high),
-            None => {
-                Err(Error::Internal { place: "Space", detail: "a register is changed before it is written" })
-            }
+            None => Err(misused(v, UNWRITTEN)),
         }
     }
 
     /// The texel that a number is in.
     pub(in crate::solve) fn texel(&self, number: Number) -> Result<&Scalar> {
         let group = self.own.groups.get(number.group).map(|group| group.texel.front());
-        group.ok_or(Error::Internal { place: "Space", detail: "a number of another space" })
+        group.ok_or_else(other_number)
     }
 
     /// The report after the last step.
@@ -193,10 +186,8 @@ impl Space<'_, '_> {
         for pair in registers.windows(2) {
             let [Register(a), Register(b)] = *pair else { continue };
             if a <= Self::R.0 || b <= Self::R.0 || a.max(b) >= self.own.places.len() {
-                return Err(Error::Internal {
-                    place: "Space::turn",
-                    detail: "registers that cannot change places",
-                });
+                let own = if a <= Self::R.0 || a >= self.own.places.len() { a } else { b };
+                return Err(misused(Register(own), FIXED));
             }
             self.own.places.swap(a, b);
             // What stands for one of them stands for it where it is now.
@@ -251,7 +242,7 @@ impl Space<'_, '_> {
         }
         match self.own.groups.get_mut(number.group) {
             Some(group) => group.texel.front_mut().set_texel(texel),
-            None => Ok(()),
+            None => Err(other_number()),
         }
     }
 

@@ -268,9 +268,20 @@ impl Space<'_, '_> {
             }
             draw = besides.inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
             draw = besides.ints.iter().fold(draw, |draw, (name, value)| draw.param(name, *value));
-            draw.targets(outputs.iter().map(|output| output.view)).run()?;
+            let drawn = draw.targets(outputs.iter().map(|output| output.view)).run();
+            drawn.map_err(|error| self.with_statements(error, step))?;
         }
         Ok(())
+    }
+
+    /// An error of the compiler's with the statements as the recipe has them, where they are somebody else's.
+    fn with_statements(&self, error: Error, step: &Step<'_>) -> Error {
+        match error {
+            Error::Shader { kernel, stage, log } if self.own.text_of.is_some() => {
+                Error::Shader { kernel: format!("{kernel}, with `{}`", step.text.trim()), stage, log }
+            }
+            error => error,
+        }
     }
 
     fn number_type(&self) -> &'static str {
