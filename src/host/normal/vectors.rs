@@ -1,0 +1,177 @@
+//! Right-hand sides, starts and solutions of a normal form.
+
+use super::components::Imbalance;
+use super::eliminate::Pivot;
+use super::sums::{Sum, residual};
+use super::{NormalForm, OP};
+use crate::error::{Error, Result};
+use crate::host::number;
+
+impl NormalForm {
+    /// `b'`: the reduced right-hand side of a right-hand side, or of a residual, of the given system.
+    ///
+    /// `b'_i = ± row_scales_i (b_k - Σ_j a_kj x_j)`, where k is `rows()[i]` and j are the unknowns known by one-entry and
+    /// penalty rows; sums in twice 64 bits.
+    ///
+    /// *Errors*: [`Error::LengthMismatch`]; [`Error::Parameter`] for an element that is not finite; [`Error::Matrix`] for a
+    /// result past the largest number.
+    pub fn right(&self, b: &[f64]) -> Result<Vec<f64>> {
+        let op = "NormalForm::right";
+        let x = self.known(op, b)?;
+        let sign = if self.is_negated() { -1.0 } else { 1.0 };
+        let one = |(&row, scale): (&usize, &f64)| {
+            let value = sign * scale * self.residual(row, b, &x).0;
+            if value.is_finite() { Ok(value) } else { Err(too_large("right-hand side", row, value)) }
+        };
+        self.rows().iter().zip(self.row_scales()).map(one).collect()
+    }
+
+    /// The reduced start of a start for the given system: `y_j = x_k / column_scales_j`, where k is `columns()[j]`.
+    ///
+    /// *Errors*: as for [`right`](Self::right).
+    pub fn start(&self, x: &[f64]) -> Result<Vec<f64>> {
+        self.check("NormalForm::start", "x", x, self.given())?;
+        let one = |(&column, scale): (&usize, &f64)| {
+            let value = x.get(column).copied().unwrap_or_default() / scale;
+            if value.is_finite() { Ok(value) } else { Err(too_large("start", column, value)) }
+        };
+        self.columns().iter().zip(self.column_scales()).map(one).collect()
+    }
+
+    /// `x`: the solution of the given system, of a solution `y` of the reduced one and of the right-hand side that it is for.
+    ///
+    /// Unknowns of one-entry and penalty rows come from `b`, free ones are zero, and those of one-entry columns follow by
+    /// back substitution; sums in twice 64 bits, so that a row solved so is satisfied up to the rounding of its quotient. A
+    /// correction of `y` is undone with `b = 0`, that for a residual `r` with `b = r`.
+    ///
+    /// *Errors*: as for [`right`](Self::right).
+    ///
+    /// ```
+    /// use texla::{Shape, host::{NormalForm, NormalParams, NormalPart, Triplets}};
+    /// // A penalty of 1e9 for x_0 = 1.
+    /// let a = Triplets::from_dense(Shape::new(3, 3), &[1e9, -1.0, 0.0, -1.0, 2.0, -1.0, 0.0, -1.0, 2.0])?.to_csr();
+    /// let form = NormalForm::new(&a, NormalParams::default().with_scaling(NormalPart::Off))?;
+    /// assert_eq!(form.to_string(), "1 penalty row fixed; symmetric");
+    /// let solve = |b: &[f64]| {
+    ///     // [2 -1; -1 2] has the inverse [2 1; 1 2] / 3.
+    ///     let right = form.right(b)?;
+    ///     let y = [(2.0 * right[0] + right[1]) / 3.0, (right[0] + 2.0 * right[1]) / 3.0];
+    ///     form.solution(&y, b)
+    /// };
+    /// let b = [1e9, 0.0, 0.0];
+    /// let mut x = solve(&b)?;
+    /// for bound in [1.0, 1e-9] {
+    ///     let residual: Vec<f64> = b.iter().zip(a.mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
+    ///     assert!(residual.iter().all(|r| r.abs() < bound));
+    ///     x.iter_mut().zip(solve(&residual)?).for_each(|(x, correction)| *x += correction);
+    /// }
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn solution(&self, y: &[f64], b: &[f64]) -> Result<Vec<f64>> {
+        let op = "NormalForm::solution";
+        self.check(op, "y", y, self.columns().len())?;
+        let mut x = self.known(op, b)?;
+        for ((&column, scale), y) in self.columns().iter().zip(self.column_scales()).zip(y) {
+            let value = scale * y;
+            if !value.is_finite() {
+                return Err(too_large("solution", column, value));
+            }
+            if let Some(x) = x.get_mut(column) {
+                *x = value;
+            }
+        }
+        for pivot in self.plan.later.iter().rev() {
+            self.solve(*pivot, b, &mut x)?;
+        }
+        Ok(x)
+    }
+
+    /// Sums of a right-hand side that are zero, up to its precision, if the system has a solution: one for each [empty
+    /// row](Self::empty_rows), then one for each component whose columns sum to zero.
+    ///
+    /// *Errors*: as for [`right`](Self::right).
+    ///
+    /// ```
+    /// use texla::{Shape, host::{NormalForm, NormalParams, Triplets}};
+    /// // x_0 = 1 and 2 x_0 = 3.
+    /// let a = Triplets::from_dense(Shape::new(2, 2), &[1.0, 0.0, 2.0, 0.0])?.to_csr();
+    /// let form = NormalForm::new(&a, NormalParams::default())?;
+    /// assert_eq!(form.to_string(), "1 row solved directly; 1 unknown in no equation; 1 row without unknowns");
+    /// assert_eq!((form.empty_rows(), form.free_unknowns()), (&[1][..], &[1][..]));
+    /// assert_eq!(form.imbalances(&[1.0, 3.0])?[0].relative(), 1.0 / 5.0);
+    /// assert_eq!(form.imbalances(&[1.0, 2.0])?[0].relative(), 0.0);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn imbalances(&self, b: &[f64]) -> Result<Vec<Imbalance>> {
+        let x = self.known("NormalForm::imbalances", b)?;
+        let rows = self.empty_rows().iter().map(|&row| {
+            let (sum, size) = self.residual(row, b, &x);
+            Imbalance::Row { row, sum, size }
+        });
+        let balanced = self.components().iter().enumerate().filter(|(_, found)| found.columns_sum_to_zero);
+        let components = balanced.map(|(component, found)| {
+            let (mut sum, mut size) = (Sum::default(), 0.0);
+            for row in found.unknowns.iter().filter_map(|&k| self.rows().get(k)) {
+                let (value, magnitude) = self.residual(*row, b, &x);
+                sum.add(value);
+                size += magnitude;
+            }
+            Imbalance::Component { component, sum: sum.value(), size }
+        });
+        Ok(rows.chain(components).collect())
+    }
+
+    /// The number of unknowns of the given system.
+    fn given(&self) -> usize {
+        self.rest.shape().rows
+    }
+
+    /// The unknowns of one-entry and penalty rows, in a vector of zeros.
+    fn known(&self, op: &'static str, b: &[f64]) -> Result<Vec<f64>> {
+        self.check(op, "b", b, self.given())?;
+        let mut x = vec![0.0; b.len()];
+        for pivot in &self.plan.known {
+            self.solve(*pivot, b, &mut x)?;
+        }
+        Ok(x)
+    }
+
+    /// Sets the unknown of a row, whose other unknowns are in `x`: those that are not known yet are zero there.
+    fn solve(&self, pivot: Pivot, b: &[f64], x: &mut [f64]) -> Result<()> {
+        if let Some(x) = x.get_mut(pivot.column) {
+            *x = 0.0;
+        }
+        let value = self.residual(pivot.row, b, x).0 / pivot.value;
+        if !value.is_finite() {
+            return Err(too_large("solution", pivot.column, value));
+        }
+        if let Some(x) = x.get_mut(pivot.column) {
+            *x = value;
+        }
+        Ok(())
+    }
+
+    /// `b_i - Σ_j a_ij x_j` over what is not part of the reduced matrix, and the sum of magnitudes.
+    fn residual(&self, row: usize, b: &[f64], x: &[f64]) -> (f64, f64) {
+        residual(b.get(row).copied().unwrap_or_default(), self.rest.row_slices(row), x)
+    }
+
+    fn check(&self, op: &'static str, operand: &'static str, list: &[f64], expected: usize) -> Result<()> {
+        let found = list.len();
+        if found != expected {
+            return Err(Error::LengthMismatch { op, operand, found, expected });
+        }
+        if let Some((k, v)) = list.iter().enumerate().find(|(_, v)| !v.is_finite()) {
+            let value = format!("{} at index {k}", number(*v));
+            return Err(Error::Parameter { op, name: operand, value, expected: "finite numbers" });
+        }
+        Ok(())
+    }
+}
+
+/// An element of a result that no float holds.
+fn too_large(what: &'static str, index: usize, value: f64) -> Error {
+    let value = number(value);
+    let detail = format!("gives {value} for element {index} of the {what}, expected a finite number");
+    Error::Matrix { op: OP, detail }
+}
