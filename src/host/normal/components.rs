@@ -1,24 +1,27 @@
-//! Parts of a reduced system that no entry joins, and their null spaces.
+//! Connected components of a reduced matrix, and their null spaces.
 
 use super::sums::Sum;
 use super::symmetry::ROUNDING;
 use crate::host::Csr;
 
-/// A connected component of the pattern of `A + Aᵀ`, for the reduced matrix of a [`NormalForm`](super::NormalForm).
+/// A connected component of the pattern of `A + Aᵀ`, where `A` is the reduced matrix of a
+/// [`NormalForm`](super::NormalForm).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Component {
-    /// Its places in the reduced system, ascending: rows and columns alike.
+    /// Rows and columns of the component in the reduced matrix, ascending.
     pub unknowns: Vec<usize>,
-    /// Whether all its rows sum to zero, up to 2^-40 of the sum of magnitudes: before scaling, constants on this component are a null
-    /// vector of the matrix.
+    /// Whether each of its rows sums to zero, up to 2^-40 of the sum of magnitudes, before scaling.
+    /// Then there is a null vector that is constant on the component, in the unknowns of the given
+    /// system.
     pub rows_sum_to_zero: bool,
-    /// Whether all its columns sum to zero, up to 2^-40 of the sum of magnitudes: before scaling, constants on this component are a
-    /// null vector of the transposed matrix, so that there is a solution only if the right-hand side sums to zero here.
+    /// Whether each of its columns sums to zero, up to 2^-40 of the sum of magnitudes, before
+    /// scaling. Then the system has a solution only if the right-hand side sums to zero over the
+    /// component.
     pub columns_sum_to_zero: bool,
 }
 
-/// The components of a matrix; of a `symmetric` one, sums of columns are those of rows.
+/// Finds the components of a matrix. `transposed` is used only if it is not symmetric.
 pub(super) fn components(a: &Csr, symmetric: bool, transposed: &Csr) -> Vec<Component> {
     let rows = zero_sums(a);
     let columns = if symmetric { rows.clone() } else { zero_sums(transposed) };
@@ -31,13 +34,13 @@ pub(super) fn components(a: &Csr, symmetric: bool, transposed: &Csr) -> Vec<Comp
     a.independent_groups().into_iter().map(of).collect()
 }
 
-/// Whether each row sums to zero up to rounding.
+/// Returns whether each row sums to zero up to rounding.
 fn zero_sums(a: &Csr) -> Vec<bool> {
     let of = |(_, values): (&[u32], &[f64])| {
         let top = values.iter().fold(0.0, |top: f64, v| v.abs().max(top));
         let (mut sum, mut size) = (Sum::default(), 0.0);
         for v in values {
-            // Relative to the largest, so that no sum leaves the range.
+            // Relative to the largest entry, so that no sum overflows.
             let part = v / top;
             sum.add(part);
             size += part.abs();
@@ -47,25 +50,25 @@ fn zero_sums(a: &Csr) -> Vec<bool> {
     a.rows().map(of).collect()
 }
 
-/// An equation that has a solution only if a sum of the right-hand side is zero:
+/// A sum of right-hand sides that is zero if the system has a solution; see
 /// [`NormalForm::imbalances`](super::NormalForm::imbalances).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Imbalance {
-    /// A row without unknowns: what is left of its right-hand side where known values have been moved there.
+    /// The right-hand side of an empty row, after known unknowns have moved there.
     Row {
         /// The row of the given matrix.
         row: usize,
-        /// `b_i - Σ_j a_ij x_j` over known unknowns.
+        /// `b_i - Σ_j a_ij x_j`, j over known unknowns.
         sum: f64,
         /// `|b_i| + Σ_j |a_ij x_j|`.
         size: f64,
     },
-    /// A component whose columns sum to zero.
+    /// The sum over a component whose columns sum to zero.
     Component {
-        /// Its number in [`NormalForm::components`](super::NormalForm::components).
+        /// Index into [`NormalForm::components`](super::NormalForm::components).
         component: usize,
-        /// `Σ_i (b_i - Σ_j a_ij x_j)` over its rows and over known unknowns.
+        /// `Σ_i (b_i - Σ_j a_ij x_j)`, i over its rows and j over known unknowns.
         sum: f64,
         /// `Σ_i (|b_i| + Σ_j |a_ij x_j|)`.
         size: f64,
@@ -73,8 +76,9 @@ pub enum Imbalance {
 }
 
 impl Imbalance {
-    /// `|sum| / size`, 0 if both are: between 0 and 1. Rounding alone leaves about 2^-53; the system has no solution where this is
-    /// more than the precision of `b`.
+    /// Returns `|sum| / size`, or 0 if both are 0. The system has no solution if this is more than
+    /// the relative precision of `A x = b` explains: at least 2^-53, and more if terms of `A x`
+    /// cancel in `b`.
     pub fn relative(&self) -> f64 {
         let (Imbalance::Row { sum, size, .. } | Imbalance::Component { sum, size, .. }) = *self;
         if size == 0.0 { 0.0 } else { sum.abs() / size }

@@ -1,11 +1,11 @@
-//! Rows and columns that are solved apart from the rest.
+//! Elimination of one-entry rows and columns, of penalty rows and of empty rows and columns.
 
 use super::NormalParams;
 use super::penalties::penalty_rows;
 use crate::Shape;
 use crate::host::Csr;
 
-/// An equation and the unknown that it gives.
+/// A row and the unknown that is computed from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pivot {
     pub row: usize,
@@ -13,18 +13,19 @@ pub(super) struct Pivot {
     pub value: f64,
 }
 
-/// What is eliminated, and what is left.
+/// Eliminated rows and columns, and those that are left.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct Plan {
-    /// Rows that give their unknown in this order: each has only unknowns before it besides, but for penalty rows.
+    /// One-entry and penalty rows, in the order in which they give their unknowns. The other
+    /// unknowns of a one-entry row are known before it.
     pub known: Vec<Pivot>,
-    /// Rows that give their unknown in the reverse order, after all others.
+    /// Rows of one-entry columns. They give their unknowns in reverse order, after all others.
     pub later: Vec<Pivot>,
-    /// How many of `known` are penalty rows.
+    /// Number of penalty rows in `known`.
     pub penalties: usize,
-    /// Rows without entries in what elimination leaves.
+    /// Rows without entries in columns that are left.
     pub empty_rows: Vec<usize>,
-    /// Unknowns in no equation, which are left out and zero.
+    /// Removed unknowns that are in no equation.
     pub free: Vec<usize>,
     /// Row `i` of the reduced matrix is row `rows[i]`.
     pub rows: Vec<usize>,
@@ -32,10 +33,12 @@ pub(super) struct Plan {
     pub columns: Vec<usize>,
 }
 
-/// The rows of a matrix, or its columns as rows of the transposed one: which are left, with how many entries.
+/// The rows of a matrix, or its columns as rows of the transposed matrix, during elimination.
 pub(super) struct Side<'a> {
     pub lines: &'a Csr,
+    /// Lines that are not eliminated.
     live: Vec<bool>,
+    /// Number of entries in lines across that are not eliminated.
     counts: Vec<usize>,
 }
 
@@ -63,7 +66,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Removes a line of several entries, which those across it lose.
+    /// Removes a line of any number of entries, and counts these off the lines across.
     fn take(&mut self, k: usize, other: &mut Side<'_>) {
         self.remove(k);
         for (across, _) in self.lines.row(k) {
@@ -71,7 +74,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Counts one entry fewer for line `k`, and returns how many are left.
+    /// Counts one entry off line `k` and returns the number left.
     fn lose(&mut self, k: usize) -> usize {
         let Some(count) = self.counts.get_mut(k) else { return 0 };
         *count = count.saturating_sub(1);
@@ -79,14 +82,14 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Removes lines of one entry, with the line across it, until none is left: `(line, line across, entry)`. Each line is walked
-/// through once.
+/// Removes lines of one entry, each with the line across, until none is left. Returns triples of
+/// line, line across and entry. Every line is traversed at most once on either side.
 fn take_singles(own: &mut Side, other: &mut Side) -> Vec<(usize, usize, f64)> {
     let mut queue = own.with_count(1);
     let (mut taken, mut next) = (Vec::new(), 0);
     while let Some(&line) = queue.get(next) {
         next += 1;
-        // Another line may have taken the one across it.
+        // Another line may have taken its line across.
         if !own.is_live(line) || own.counts.get(line) != Some(&1) {
             continue;
         }
@@ -104,10 +107,11 @@ fn take_singles(own: &mut Side, other: &mut Side) -> Vec<(usize, usize, f64)> {
 }
 
 impl Plan {
-    /// Of a matrix without stored zeros, whose transposed matrix is given too.
+    /// Plans the elimination for a matrix without stored zeros.
     ///
-    /// Rows of one entry come before columns: neither makes any of the other. Penalty rows come after both, so that what they
-    /// neglect is not all that a column has.
+    /// One pass over rows and one over columns suffice, because neither creates one-entry lines of
+    /// the other kind. Penalty rows come after both, so that no column has its only entry in one of
+    /// them.
     pub fn new(a: &Csr, transposed: &Csr, params: &NormalParams) -> Self {
         let mut plan = Self::default();
         let (mut rows, mut columns) = (Side::new(a), Side::new(transposed));
@@ -151,7 +155,7 @@ impl Plan {
         }
     }
 
-    /// Leaves out empty rows and columns: as many of both, so that what is left is square.
+    /// Removes empty rows and columns, equally many of both, so that the rest stays square.
     fn leave_out(&mut self, rows: &mut Side, columns: &mut Side, partners: &mut [usize]) {
         let empty_columns = columns.with_count(0);
         let is_in = |list: &[usize], k: &usize| list.binary_search(k).is_ok();
@@ -170,8 +174,10 @@ impl Plan {
         self.free.sort_unstable();
     }
 
-    /// Orders what is left: columns ascend, and row `i` stays with column `i` where both are left, so that the diagonal stays the
-    /// diagonal. The row of a column that has lost its own is found along eliminated rows and their columns.
+    /// Orders rows and columns that are left. Columns ascend, and row `i` is paired with column `i`
+    /// if both are left, so that diagonal entries stay on the diagonal. For a column `j` whose row
+    /// `j` is eliminated, the chain of eliminated rows and their columns ends in a row that is
+    /// left.
     fn order(&mut self, rows: &Side, columns: &Side, partners: &[usize]) {
         self.columns = columns.live().collect();
         let row_of = |&column: &usize| {
@@ -185,12 +191,12 @@ impl Plan {
         self.rows = self.columns.iter().map(row_of).collect();
     }
 
-    /// Whether nothing is eliminated.
+    /// Returns whether nothing is eliminated.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty() && self.later.is_empty() && self.free.is_empty()
     }
 
-    /// What is left of the matrix, and all entries that are not part of it.
+    /// Returns the reduced matrix, and a matrix of all other entries at their original places.
     pub fn split(&self, a: &Csr) -> (Csr, Csr) {
         let n = a.shape().rows;
         let mut places = vec![u32::MAX; n];

@@ -1,4 +1,5 @@
-//! Systems brought into a form that iterations work on best: smaller, symmetric, positive and in range.
+//! Reduction of square systems: smaller, symmetric, of positive diagonal and in the range of
+//! floats.
 
 use crate::error::{Error, Result};
 use crate::host::{Csr, Triplets, number};
@@ -20,42 +21,57 @@ mod vectors;
 pub use components::{Component, Imbalance};
 pub use params::{NormalParams, NormalPart};
 
-/// The name in errors.
+/// Name of the operation in errors.
 const OP: &str = "NormalForm";
 
-/// A square system `A x = b` reduced to `A' y = b'`: what needs no iteration is solved directly, and the rest is symmetric, of
-/// positive diagonal and within the range of 32-bit floats where `A` allows it.
+/// A square system `A x = b` reduced to `A' y = b'`: unknowns that need no iteration are solved
+/// directly, and the reduced matrix is symmetric, has a positive diagonal and lies within the range
+/// of 32-bit floats as far as `A` allows it.
 ///
-/// [`matrix`](Self::matrix) is `A'`, [`right`](Self::right) is `b'` and [`solution`](Self::solution) is `x`, each in 64 bits. In turn:
+/// [`matrix`](Self::matrix) is `A'`, [`right`](Self::right) computes `b'` and
+/// [`solution`](Self::solution) computes `x`, all in `f64`. The steps, in this order:
 ///
-/// 1. **One-entry rows** `a_ij x_j = b_i` give `x_j`, which moves into `b` and may leave other rows with one entry. Then
-///    **one-entry columns**: the only row with `x_j` gives it once all others are known. Both until none is left, so that a
-///    triangular matrix, in whatever order, leaves nothing.
-/// 2. **Penalty rows**, `|a_ii| > 2^26 Σ_(j≠i) |a_ij|`, fix `x_i = b_i / a_ii`, and part 1 is repeated. What this neglects is found
-///    by the true residual, as below. Rows of this kind whose elimination would change another row or column by more than
-///    2^-20 of its largest entry are no penalties: unknowns in other units, or the large block of a saddle point.
-/// 3. **Empty** rows and columns are left out in pairs, for the matrix to stay square: unknowns in no equation are zero. Surplus ones
-///    stay, as zeros. Stored zeros count as none in all of this and are dropped.
-/// 4. **Symmetry up to rounding**, `|a_ij - a_ji| <= 2^-40 s_ij` for all pairs: `(A + Aᵀ) / 2` takes the place of the matrix. Here
-///    `s_ij = √|a_ii a_jj|`, or the largest entry of row i or j, whichever is less, where either diagonal entry is zero.
-/// 5. **Components**: connected parts of the pattern of `A + Aᵀ`, of what elimination has left, since it can cut a matrix in parts. Each
-///    is asked whether its rows and columns sum to zero: [`components`](Self::components), [`null_vectors`](Self::null_vectors). The
-///    matrix stays one.
-/// 6. **Sign**: `-A' y = -b'` where all of the diagonal is negative.
-/// 7. **Scales**: `D^-1/2 A' D^-1/2` in powers of two, which round nothing: `1/2 <= |a'_ii| < 2`. Where the diagonal has a zero, or
-///    this leaves an entry of 2^100 or more, the largest entry of every row and column is brought within 1/4 and 2 instead (by
-///    the same scales for rows and columns if the matrix is symmetric).
+/// 1. **One-entry rows**: `a_ij x_j = b_i` gives `x_j`, which moves into `b` and may leave other
+///    rows with one entry. Then **one-entry columns**: the only row that contains `x_j` gives it
+///    after all other unknowns are solved. Both are repeated until none is left, so a triangular
+///    matrix, in any order, is eliminated completely.
+/// 2. **Penalty rows**, `|a_ii| > 2^26 Σ_(j≠i) |a_ij|`: `x_i` is fixed at `b_i / a_ii`, where known
+///    unknowns have moved into `b_i`, and step 1 is repeated. A row is excluded if its elimination
+///    would add more than 2^-20 of the largest entry of another row or column to an entry there:
+///    its unknown has another unit, or it belongs to the large block of a saddle point.
+/// 3. **Empty rows and columns** are removed in pairs, so that the matrix stays square; unknowns
+///    that are in no equation are 0. Surplus ones stay as zero rows or columns. Stored zeros do not
+///    count as entries in any step and are dropped.
+/// 4. **Symmetry up to rounding**: if `|a_ij - a_ji| <= 2^-40 s_ij` for all pairs, `(A + Aᵀ) / 2`
+///    replaces the matrix. `s_ij` is `√|a_ii a_jj|`, or, where either diagonal entry is 0, the
+///    smaller of the largest entries of rows i and j.
+/// 5. **Components**: the connected components of the pattern of `A + Aᵀ` are found, and for each
+///    whether its rows and columns sum to zero. This comes after elimination, which may disconnect
+///    the matrix. The matrix remains one; see [`components`](Self::components),
+///    [`null_vectors`](Self::null_vectors) and [`imbalances`](Self::imbalances).
+/// 6. **Sign**: if the whole diagonal is negative, the system is negated.
+/// 7. **Scaling**: by `D^-1/2` on both sides, rounded to powers of two, so that
+///    `1/2 <= |a'_ii| < 2` and no entry is rounded. If the diagonal contains a zero, or if an entry
+///    would reach 2^100, the largest entries of rows and columns are brought into `1/4 .. 2`
+///    instead, with equal scales for rows and columns of a symmetric matrix.
 ///
-/// [`NormalParams`] turns parts off, or asserts them.
+/// [`NormalParams`] turns each of these off, or asserts it.
 ///
-/// Parts 2 and 4 change the system a little; the others but for the rounding of single divisions not at all. Both maps are linear: for a residual `r = b - A x`, which
-/// takes the place of `b`, they give the correction of `x`. So a solve that used these parts is repeated with the true
-/// residual, once or twice: each time gains 2^20 or more of what part 2 neglects.
+/// Steps 2 and 4 change the system slightly; the others are exact up to the rounding of one
+/// quotient for each eliminated unknown and of `b'`. [`right`](Self::right) and
+/// [`solution`](Self::solution) are linear, so they map a residual `r = b - A x`, in place of `b`,
+/// to a correction of `x`. A solve that used step 2 or 4 is therefore repeated with the residual of
+/// the given system, usually once or twice.
 ///
-/// *Cost*: O(nnz) time and memory, or nearly so, for the form; a walk through the eliminated entries for each vector. *Source*:
-/// elimination of one-entry rows and columns is that of the presolve of linear programming, E. Andersen, K. Andersen, 1995; D. Ruiz, 2001 (scales); T. Ogita,
-/// S. Rump, S. Oishi, 2005 (sums).
+/// # Cost
+/// Constructing the form takes O(nnz) time and memory, up to a factor that grows more slowly than
+/// log n (union-find). Each vector takes one walk through the eliminated entries.
 ///
+/// # Source
+/// E. Andersen, K. Andersen, 1995 (one-entry rows and columns in the presolve of linear programs);
+/// D. Ruiz, 2001 (scaling by largest entries); T. Ogita, S. Rump, S. Oishi, 2005 (sums).
+///
+/// # Examples
 /// ```
 /// use texla::{Shape, host::{NormalForm, NormalParams, Triplets}};
 /// // The first row gives x_0, the last one x_3 once x_2 is known.
@@ -80,7 +96,7 @@ const OP: &str = "NormalForm";
 pub struct NormalForm {
     matrix: Csr,
     plan: Plan,
-    /// Entries of the given matrix outside of what elimination has left, in their places.
+    /// The entries of the given matrix that are not part of the reduced one, at their places.
     rest: Csr,
     row_scales: Vec<f64>,
     column_scales: Vec<f64>,
@@ -89,25 +105,26 @@ pub struct NormalForm {
     components: Vec<Component>,
 }
 
-/// How many unknowns [`NormalForm`] solves apart from its matrix.
+/// Numbers of unknowns that a [`NormalForm`] eliminates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Eliminated {
-    /// By one-entry rows.
+    /// Solved by one-entry rows.
     pub rows: usize,
-    /// By one-entry columns, after all others.
+    /// Solved by one-entry columns, after all others.
     pub columns: usize,
-    /// By penalty rows.
+    /// Fixed by penalty rows.
     pub penalties: usize,
-    /// In no equation: zero.
+    /// In no equation, and 0.
     pub free: usize,
 }
 
 impl NormalForm {
-    /// Finds the form of a square matrix.
+    /// Reduces a square matrix.
     ///
-    /// *Errors*: [`Error::Matrix`] for a matrix that is not square, that has an entry that is not finite, or that lacks what a
-    /// part is [asserted](NormalPart::Asserted) to find.
+    /// # Errors
+    /// [`Error::Matrix`] if the matrix is not square, if an entry is not finite, or if a part that
+    /// is [asserted](NormalPart::Asserted) does not apply.
     pub fn new(a: &Csr, params: NormalParams) -> Result<Self> {
         check_matrix(a)?;
         let a = if a.values().contains(&0.0) { Cow::Owned(a.nonzeros(|v| v)) } else { Cow::Borrowed(a) };
@@ -149,7 +166,7 @@ impl NormalForm {
         Ok(form)
     }
 
-    /// Refuses a matrix that lacks what a part is asserted to find.
+    /// Refuses a matrix to which an asserted part does not apply.
     fn check_asserted(&self, params: &NormalParams, positive: Option<usize>, scales: &Scales) -> Result<()> {
         let refused = |detail: String| Err(Error::Matrix { op: OP, detail });
         let given = |list: &[usize], k: usize| list.get(k).copied().unwrap_or_default();
@@ -166,7 +183,7 @@ impl NormalForm {
             && params.symmetry.is_asserted()
             && !self.is_symmetric()
         {
-            // Where the entries are in the given matrix.
+            // Places in the given matrix.
             let place = |i, j| format!("({}, {})", given(&self.plan.rows, i), given(&self.plan.columns, j));
             let (here, there, bound) = (place(row, column), place(column, row), ROUNDING * size);
             let (a, b) = (number(a), number(b));
@@ -190,48 +207,53 @@ impl NormalForm {
         Ok(())
     }
 
-    /// The reduced matrix `A'`, without rows if elimination has left none.
+    /// Returns the reduced matrix `A'`, which is 0 x 0 if everything is eliminated.
     pub const fn matrix(&self) -> &Csr {
         &self.matrix
     }
 
-    /// Row `i` of the reduced matrix is row `rows()[i]` of the given one.
+    /// Returns the rows that are left: row `i` of the reduced matrix is row `rows()[i]` of the
+    /// given one.
     pub fn rows(&self) -> &[usize] {
         &self.plan.rows
     }
 
-    /// Column `j` of the reduced matrix is column `columns()[j]` of the given one.
+    /// Returns the columns that are left: column `j` of the reduced matrix is column `columns()[j]`
+    /// of the given one. They ascend.
     pub fn columns(&self) -> &[usize] {
         &self.plan.columns
     }
 
-    /// The factor of each row of the reduced matrix, a power of two; the sign aside.
+    /// Returns the factor of each row of the reduced matrix: a positive power of two, apart from
+    /// the sign of a [negated](Self::is_negated) system.
     pub fn row_scales(&self) -> &[f64] {
         &self.row_scales
     }
 
-    /// The factor of each column of the reduced matrix, a power of two.
+    /// Returns the factor of each column of the reduced matrix: a positive power of two.
     pub fn column_scales(&self) -> &[f64] {
         &self.column_scales
     }
 
-    /// Whether the reduced matrix is exactly symmetric; false where this was not asked for.
+    /// Returns whether the reduced matrix is symmetric, exactly; false if
+    /// [`NormalParams::symmetry`] is off.
     pub fn is_symmetric(&self) -> bool {
         self.asymmetry.is_some_and(|found| found.ratio <= ROUNDING)
     }
 
-    /// `max |a_ij - a_ji| / s_ij` of what elimination has left, before `(A + Aᵀ) / 2`: symmetric up to 2^-40. None where this was not
-    /// asked for.
+    /// Returns `max |a_ij - a_ji| / s_ij` after elimination, measured before `(A + Aᵀ) / 2` is
+    /// taken: a matrix counts as symmetric up to 2^-40. `None` if [`NormalParams::symmetry`] is
+    /// off.
     pub fn asymmetry(&self) -> Option<f64> {
         self.asymmetry.map(|found| found.ratio)
     }
 
-    /// Whether the reduced system is negated.
+    /// Returns whether the reduced system is negated.
     pub const fn is_negated(&self) -> bool {
         self.negated
     }
 
-    /// How many unknowns are solved apart, and how.
+    /// Returns how many unknowns are eliminated by each step.
     pub const fn eliminated(&self) -> Eliminated {
         Eliminated {
             rows: self.plan.known.len() - self.plan.penalties,
@@ -241,27 +263,33 @@ impl NormalForm {
         }
     }
 
-    /// Rows of the given matrix that have no entry, or only such of known unknowns: without a solution unless their right-hand
-    /// side is zero too ([`imbalances`](Self::imbalances)).
+    /// Returns the rows of the given matrix whose unknowns are all known from other rows, or that
+    /// have no entry. The system has a solution only if they are satisfied: see
+    /// [`imbalances`](Self::imbalances).
     pub fn empty_rows(&self) -> &[usize] {
         &self.plan.empty_rows
     }
 
-    /// Unknowns of the given system that are in no equation and are zero in every [`solution`](Self::solution).
+    /// Returns the unknowns of the given system that are in no equation. They are 0 in every
+    /// [`solution`](Self::solution).
     pub fn free_unknowns(&self) -> &[usize] {
         &self.plan.free
     }
 
-    /// The connected components of the reduced matrix, in the order of their first unknowns; none where they were not asked for.
+    /// Returns the connected components of the reduced matrix, ordered by their first unknowns;
+    /// empty if [`NormalParams::components`] is off.
     pub fn components(&self) -> &[Component] {
         &self.components
     }
 
-    /// A null vector of the reduced matrix for each component whose rows sum to zero: its elements `(place, value)`.
+    /// Returns a null vector of the reduced matrix, as pairs of place and value, for each component
+    /// whose rows sum to zero.
     ///
-    /// They are constants in the unknowns of the given system, `1 / column_scales` in those of the reduced one. Those of the
-    /// transposed matrix are `1 / row_scales` on components whose columns sum to zero.
+    /// It is constant in the unknowns of the given system, so `1 / column_scales` in those of the
+    /// reduced one. The corresponding null vector of the transposed matrix, for a component whose
+    /// columns sum to zero, is `1 / row_scales`.
     ///
+    /// # Examples
     /// ```
     /// use texla::{Shape, host::{NormalForm, NormalParams, Triplets}};
     /// // Two chains of three.
@@ -281,7 +309,8 @@ impl NormalForm {
         singular.map(|component| component.unknowns.iter().filter_map(scale).collect()).collect()
     }
 
-    /// Whether the reduced system is the given one, stored zeros of the matrix aside.
+    /// Returns whether the reduced system equals the given one, apart from stored zeros of the
+    /// matrix.
     pub fn is_identity(&self) -> bool {
         let ones = |scales: &[f64]| scales.iter().all(|&s| s == 1.0);
         let even = !self.is_symmetric() || self.asymmetry() == Some(0.0);

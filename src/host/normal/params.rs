@@ -1,15 +1,15 @@
-//! Which parts of a normal form are looked for.
+//! Parameters of normal forms.
 
-/// Whether a part of [`NormalForm`](super::NormalForm) is applied.
+/// Use of one part of [`NormalForm`](super::NormalForm).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum NormalPart {
-    /// It is not.
+    /// The part is skipped.
     Off,
-    /// It is, where the matrix has what it is for.
+    /// The part is used if it applies to the matrix.
     #[default]
     On,
-    /// It is, and a matrix that does not have what it is for is refused.
+    /// The part is used, and a matrix to which it does not apply is refused.
     Asserted,
 }
 
@@ -23,8 +23,10 @@ impl NormalPart {
     }
 }
 
-/// Parameters of [`NormalForm`](super::NormalForm): a part each, all of them [`On`](NormalPart::On) by default.
+/// Parameters of [`NormalForm`](super::NormalForm). Every part is [`On`](NormalPart::On) by
+/// default.
 ///
+/// # Examples
 /// ```
 /// use texla::{Shape, host::{NormalForm, NormalParams, NormalPart, Triplets}};
 /// let a = Triplets::from_dense(Shape::new(2, 2), &[2.0, 1.0, 1.5, 2.0])?.to_csr();
@@ -39,18 +41,21 @@ impl NormalPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct NormalParams {
-    /// Rows and columns of one entry are solved directly, and empty ones left out. Asserted: there is one at least.
+    /// Solve one-entry rows and columns directly and remove empty ones. Asserted: at least one
+    /// unknown is eliminated so.
     pub presolve: NormalPart,
-    /// A matrix that is symmetric up to rounding becomes symmetric. Asserted: what is left of it after elimination is.
+    /// Make a matrix symmetric that is so up to rounding. Asserted: it is, after elimination.
     pub symmetry: NormalPart,
-    /// A matrix with a negative diagonal is negated. Asserted: all of the diagonal left after elimination is negative.
+    /// Negate a matrix of negative diagonal. Asserted: the whole diagonal is negative after
+    /// elimination.
     pub sign: NormalPart,
-    /// Unknowns of penalty rows are fixed. Asserted: there is one at least.
+    /// Fix the unknowns of penalty rows. Asserted: there is at least one such row.
     pub penalties: NormalPart,
-    /// Rows and columns are scaled by powers of two. Asserted: the diagonal left after elimination has no zero, and scales by it
-    /// leave no entry above 2^100.
+    /// Scale rows and columns by powers of two. Asserted: after elimination the diagonal has no
+    /// zero, and scaling by it leaves all entries below 2^100.
     pub scaling: NormalPart,
-    /// Connected components are found, with those that have a null vector of constants. Asserted: there are two at least.
+    /// Find connected components and their null vectors. Asserted: there are at least two after
+    /// elimination.
     pub components: NormalPart,
 }
 
@@ -64,8 +69,9 @@ with!(const NormalParams:
 );
 
 impl NormalParams {
-    /// Every part [`Off`](NormalPart::Off), to turn single ones on.
+    /// Returns parameters with every part [`Off`](NormalPart::Off).
     ///
+    /// # Examples
     /// ```
     /// use texla::host::{NormalForm, NormalParams, NormalPart, problems};
     /// let a = problems::poisson_1d(5).to_csr();

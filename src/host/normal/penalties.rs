@@ -1,19 +1,21 @@
-//! Rows with a penalty on the diagonal.
+//! Detection of penalty rows.
 
 use super::eliminate::Side;
 
-/// A penalty is more than this many times the rest of its row.
+/// The least ratio of a penalty to the sum of the other magnitudes of its row.
 const PENALTY: f64 = (1u64 << 26) as f64;
 
-/// Elimination of a penalty row may change what is left of another row or column by this part of its largest entry.
+/// The largest change to another row or column, relative to its largest entry, that neglecting the
+/// rest of a penalty row may cause.
 const CHANGE: f64 = 1.0 / (1u64 << 20) as f64;
 
-/// The live rows `i` with `|a_ii| > 2^26 Σ_j |a_ij|`, j not i, and `a_ii`: those without others, which are no penalties but one-entry
-/// rows, left out.
+/// Returns the rows `i` with `|a_ii| > 2^26 Σ_(j≠i) |a_ij| > 0`, each with `a_ii`.
 ///
-/// A row may look so because its column has another unit (`A D` has the same solution times `D^-1`), or because it is the large
-/// block of a saddle point, whose multipliers live by what is neglected. So a row is a penalty only if the entries that
-/// elimination would add, `a_ki a_ij / a_ii`, are small beside what row k and column j keep: whatever their scales.
+/// The ratio alone is not enough. An unknown in another unit has a large column (`A D` for a
+/// diagonal `D`), and in the saddle point `[D Bᵀ; B 0]` with a large `D` the neglected entries
+/// determine the multipliers. A row is therefore a penalty only if the terms `a_ki a_ij / a_ii`
+/// that elimination would add are small relative to the entries that row k and column j keep. This
+/// does not depend on scales.
 pub(super) fn penalty_rows(rows: &Side, columns: &Side) -> Vec<(usize, f64)> {
     let mut found: Vec<Candidate> = rows.live().filter_map(|i| Candidate::new(rows, columns, i)).collect();
     if found.is_empty() {
@@ -25,18 +27,19 @@ pub(super) fn penalty_rows(rows: &Side, columns: &Side) -> Vec<(usize, f64)> {
             *place = true;
         }
     }
-    // The largest entries that stay if all of them go: of rows, then of columns.
+    // The largest entries that rows and columns keep if all candidates are eliminated.
     let (row_tops, column_tops) = (tops(rows, columns, &places), tops(columns, rows, &places));
     found.retain(|candidate| {
         let Candidate { i, value, row_rest, column_rest } = *candidate;
-        // Row k gets `a_ki / a_ii` times the rest of row i; column j `a_ij / a_ii` times the rest of column i.
+        // Row k would get `a_ki / a_ii` times the rest of row i, column j `a_ij / a_ii` times that
+        // of column i.
         changes_little(columns, rows, &places, &row_tops, i, row_rest / value.abs())
             && changes_little(rows, columns, &places, &column_tops, i, column_rest / value.abs())
     });
     found.iter().map(|candidate| (candidate.i, candidate.value)).collect()
 }
 
-/// A row that looks like a penalty row.
+/// A row whose diagonal entry is as large as a penalty.
 #[derive(Clone, Copy)]
 struct Candidate {
     i: usize,
@@ -73,7 +76,8 @@ fn is_in(places: &[bool], k: usize) -> bool {
     places.get(k).copied().unwrap_or_default()
 }
 
-/// The largest entry of each line, without the places of candidates.
+/// Returns the largest magnitude of each line outside of the lines across that belong to
+/// candidates.
 fn tops(own: &Side, other: &Side, places: &[bool]) -> Vec<f64> {
     let of = |(columns, values): (&[u32], &[f64])| {
         let stays = |k: &u32| other.is_live(*k as usize) && !is_in(places, *k as usize);
@@ -83,7 +87,8 @@ fn tops(own: &Side, other: &Side, places: &[bool]) -> Vec<f64> {
     own.lines.rows().map(of).collect()
 }
 
-/// Whether the entries of line `i`, times `factor`, are small beside the largest entries across: those of candidates aside.
+/// Returns whether the entries of line `i` times `factor` are small relative to the largest entries
+/// of the lines across. Lines of candidates do not count.
 fn changes_little(own: &Side, other: &Side, places: &[bool], tops: &[f64], i: usize, factor: f64) -> bool {
     let mut across = own.lines.row(i).filter(|(k, _)| other.is_live(*k) && !is_in(places, *k));
     across.all(|(k, a)| a.abs() * factor <= CHANGE * tops.get(k).copied().unwrap_or_default())

@@ -1,12 +1,12 @@
-//! Powers of two that bring a matrix into the range of 32-bit floats.
+//! Scaling by powers of two into the range of 32-bit floats.
 
 use crate::host::Csr;
 use crate::host::prepare::{Exponents, exponent, power};
 
-/// Scales by the diagonal are given up where an entry would be larger than 2^100.
+/// Logarithm of the bound on entries that are scaled by the diagonal.
 const HIGHEST: i32 = 100;
 
-/// No scale is beyond 2^600: half the way to 1 for entries of any size.
+/// Limit for logarithms of scales. Two of them reach from the least or the largest number to 1.
 const FARTHEST: i32 = 600;
 
 /// Logarithms of scales: entry (i, j) is to be multiplied by `2^(rows_i + columns_j)`.
@@ -14,7 +14,8 @@ const FARTHEST: i32 = 600;
 pub(super) struct Scales {
     pub rows: Vec<i32>,
     pub columns: Vec<i32>,
-    /// The zero of the diagonal, or the entry that would be too large, for which scales are not those of the diagonal.
+    /// The zero diagonal entry, or the entry that would be too large, because of which the diagonal
+    /// does not determine the scales.
     pub given_up: Option<(usize, usize)>,
 }
 
@@ -23,8 +24,8 @@ impl Scales {
         Self { rows: vec![0; n], columns: vec![0; n], given_up: None }
     }
 
-    /// `D^-1/2` for both sides, in powers of two: the diagonal is then within 1/2 and 2. Else the largest entries of rows and
-    /// columns are brought within 1/4 and 2.
+    /// Chooses `D^-1/2` in powers of two for both sides, or else scales that bring the largest
+    /// entries of rows and columns into `1/4 .. 2`.
     pub fn new(a: &Csr) -> Self {
         let diagonal: Vec<Option<i32>> = a.diagonal().iter().map(|&d| exponent(d)).collect();
         let zero = diagonal.iter().position(Option::is_none).map(|i| (i, i));
@@ -40,7 +41,8 @@ impl Scales {
         Self { rows, columns, given_up }
     }
 
-    /// The matrix with these scales, negated or not. Nothing is rounded, but for what falls below 2^-1022.
+    /// Scales a matrix, and negates it if asked to. Results are exact unless they fall below
+    /// 2^-1022.
     pub fn apply(&self, a: Csr, negated: bool) -> Csr {
         let of = |list: &[i32], k: usize| list.get(k).copied().unwrap_or_default();
         a.map(|i, j, v| {
@@ -50,7 +52,7 @@ impl Scales {
     }
 }
 
-/// `v 2^e`, for |e| up to 2,000: in two steps, so that neither power leaves the range.
+/// Returns `v 2^e` for |e| up to 2,000, in two steps, because `2^e` itself may be out of range.
 fn times_power(v: f64, e: i32) -> f64 {
     v * power(e / 2) * power(e - e / 2)
 }

@@ -1,9 +1,10 @@
-//! What a normal form has found, in words.
+//! Summary of a normal form in words.
 
 use super::{Eliminated, NormalForm};
 use std::fmt;
 
-/// What was found, in the order in which it was applied: `1,204 rows solved directly; symmetric up to 3e-15; negated; scaled`.
+/// Lists the steps that changed the system, such as
+/// `1,204 rows solved directly; symmetric up to 3e-15; negated; scaled`.
 impl fmt::Display for NormalForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Eliminated { rows, columns, penalties, free } = self.eliminated();
@@ -45,7 +46,7 @@ impl fmt::Display for NormalForm {
     }
 }
 
-/// A number with a comma between groups of three digits.
+/// Writes a number with a comma between groups of three digits.
 fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let groups: Vec<&str> =

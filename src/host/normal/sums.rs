@@ -1,6 +1,6 @@
-//! Sums in twice the length of `f64`. T. Ogita, S. Rump, S. Oishi, 2005 (Sum2, Dot2).
+//! Compensated sums: T. Ogita, S. Rump, S. Oishi, 2005 (Sum2, Dot2).
 
-/// A sum of numbers and products, with what rounding has taken from it.
+/// A sum of numbers and products, and the sum of its rounding errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {
     high: f64,
@@ -21,13 +21,14 @@ impl Sum {
         self.add(product);
     }
 
-    /// The sum, rounded once. Infinite or NaN where a term or a partial sum is past the largest number.
+    /// Returns the sum, as if computed in twice the precision and then rounded; infinite or NaN if
+    /// a product or a partial sum overflows.
     pub fn value(self) -> f64 {
         self.high + self.low
     }
 }
 
-/// `b - Σ a_j x_j`, and `|b| + Σ |a_j x_j|`.
+/// Returns `b - Σ a_j x_j` and `|b| + Σ |a_j x_j|`.
 pub(super) fn residual(b: f64, row: (&[u32], &[f64]), x: &[f64]) -> (f64, f64) {
     let (mut sum, mut size) = (Sum::default(), b.abs());
     sum.add(b);

@@ -2,10 +2,10 @@
 
 use crate::host::Csr;
 
-/// A difference of `a_ij` and `a_ji` is rounding up to this part of what they are measured by.
+/// The largest relative difference of `a_ij` and `a_ji` that counts as rounding.
 pub(super) const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// The places where a matrix differs most from its transposed one.
+/// The largest difference of a matrix from its transposed matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Asymmetry {
     /// `max |a_ij - a_ji| / s_ij`, s_ij as in [`measure`].
@@ -16,8 +16,9 @@ pub(super) struct Asymmetry {
     pub entries: (f64, f64, f64),
 }
 
-/// Measures differences by `s_ij = √|a_ii a_jj|`, which scales as the entries do where rows and columns are scaled alike; where
-/// either is zero, by the largest entry of row i or of row j, whichever is less.
+/// Measures differences relative to `s_ij = √|a_ii a_jj|`, which scales as the entries do if rows
+/// and columns are scaled alike. If either diagonal entry is 0, `s_ij` is the smaller of the
+/// largest entries of rows i and j.
 pub(super) fn measure(a: &Csr, transposed: &Csr) -> Asymmetry {
     let roots: Vec<f64> = a.diagonal().iter().map(|d| d.abs().sqrt()).collect();
     let top = |(_, values): (&[u32], &[f64])| values.iter().fold(0.0, |top: f64, v| v.abs().max(top));
@@ -39,24 +40,25 @@ pub(super) fn measure(a: &Csr, transposed: &Csr) -> Asymmetry {
     worst
 }
 
-/// `(A + Aᵀ) / 2`.
+/// Returns `(A + Aᵀ) / 2`.
 pub(super) fn mean(a: &Csr, transposed: &Csr) -> Csr {
     Csr::by_rows(a.shape(), a.nnz() + a.nnz() / 8, |i, put| {
         merge(a.row_slices(i), transposed.row_slices(i), |j, a, b| {
-            // Halves first: the sum may be past the largest number. Equal ones stay as they are.
+            // The sum could overflow, and the halves of equal entries could round.
             put(j, if a == b { a } else { 0.5 * a + 0.5 * b });
         });
     })
 }
 
-/// Every place of either matrix, row by row, with the entries of both.
+/// Calls a function for every place of either matrix, row by row, with the entries of both.
 fn pairs(a: &Csr, b: &Csr, mut of: impl FnMut(usize, usize, f64, f64)) {
     for (i, (left, right)) in a.rows().zip(b.rows()).enumerate() {
         merge(left, right, |j, a, b| of(i, j as usize, a, b));
     }
 }
 
-/// Every column of either row, in order, with the entries of both: 0 where there is none.
+/// Calls a function for every column of either row, in order, with the entries of both; a missing
+/// one is 0.
 fn merge(left: (&[u32], &[f64]), right: (&[u32], &[f64]), mut of: impl FnMut(u32, f64, f64)) {
     let mut left = left.0.iter().copied().zip(left.1.iter().copied()).peekable();
     let mut right = right.0.iter().copied().zip(right.1.iter().copied()).peekable();

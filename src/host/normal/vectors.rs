@@ -1,4 +1,4 @@
-//! Right-hand sides, starts and solutions of a normal form.
+//! Right-hand sides, starts and solutions of normal forms.
 
 use super::components::Imbalance;
 use super::eliminate::Pivot;
@@ -8,13 +8,15 @@ use crate::error::{Error, Result};
 use crate::host::number;
 
 impl NormalForm {
-    /// `b'`: the reduced right-hand side of a right-hand side, or of a residual, of the given system.
+    /// Reduces a right-hand side or a residual of the given system to `b'`.
     ///
-    /// `b'_i = ± row_scales_i (b_k - Σ_j a_kj x_j)`, where k is `rows()[i]` and j are the unknowns known by one-entry and
-    /// penalty rows; sums in twice 64 bits.
+    /// `b'_i = ± row_scales_i (b_k - Σ_j a_kj x_j)`, where k is `rows()[i]`, j runs over the
+    /// unknowns of one-entry and penalty rows, and the sign is that of
+    /// [`is_negated`](Self::is_negated). Sums are compensated.
     ///
-    /// *Errors*: [`Error::LengthMismatch`]; [`Error::Parameter`] for an element that is not finite; [`Error::Matrix`] for a
-    /// result past the largest number.
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::Parameter`] for an element that is not finite;
+    /// [`Error::Matrix`] if a result overflows.
     pub fn right(&self, b: &[f64]) -> Result<Vec<f64>> {
         let op = "NormalForm::right";
         let x = self.known(op, b)?;
@@ -26,9 +28,11 @@ impl NormalForm {
         self.rows().iter().zip(self.row_scales()).map(one).collect()
     }
 
-    /// The reduced start of a start for the given system: `y_j = x_k / column_scales_j`, where k is `columns()[j]`.
+    /// Reduces a start for the given system: `y_j = x_k / column_scales_j`, where k is
+    /// `columns()[j]`.
     ///
-    /// *Errors*: as for [`right`](Self::right).
+    /// # Errors
+    /// As for [`right`](Self::right).
     pub fn start(&self, x: &[f64]) -> Result<Vec<f64>> {
         self.check("NormalForm::start", "x", x, self.given())?;
         let one = |(&column, scale): (&usize, &f64)| {
@@ -38,14 +42,20 @@ impl NormalForm {
         self.columns().iter().zip(self.column_scales()).map(one).collect()
     }
 
-    /// `x`: the solution of the given system, of a solution `y` of the reduced one and of the right-hand side that it is for.
+    /// Expands a solution `y` of the reduced system to the solution `x` for the right-hand side
+    /// `b`.
     ///
-    /// Unknowns of one-entry and penalty rows come from `b`, free ones are zero, and those of one-entry columns follow by
-    /// back substitution; sums in twice 64 bits, so that a row solved so is satisfied up to the rounding of its quotient. A
-    /// correction of `y` is undone with `b = 0`, that for a residual `r` with `b = r`.
+    /// Unknowns of one-entry and penalty rows are computed from `b`, free ones are 0, and those of
+    /// one-entry columns follow by back substitution. Sums are compensated, so that every row
+    /// solved directly is satisfied up to the rounding of its quotient.
     ///
-    /// *Errors*: as for [`right`](Self::right).
+    /// If `y` solves the reduced system for `right(r)`, with the residual `r = b - A x`, then
+    /// `solution(y, r)` is the correction of `x`.
     ///
+    /// # Errors
+    /// As for [`right`](Self::right).
+    ///
+    /// # Examples
     /// ```
     /// use texla::{Shape, host::{NormalForm, NormalParams, NormalPart, Triplets}};
     /// // A penalty of 1e9 for x_0 = 1.
@@ -86,11 +96,14 @@ impl NormalForm {
         Ok(x)
     }
 
-    /// Sums of a right-hand side that are zero, up to its precision, if the system has a solution: one for each [empty
-    /// row](Self::empty_rows), then one for each component whose columns sum to zero.
+    /// Returns sums of a right-hand side that are zero if the system has a solution, up to
+    /// rounding: one for each [empty row](Self::empty_rows), then one for each component whose
+    /// columns sum to zero.
     ///
-    /// *Errors*: as for [`right`](Self::right).
+    /// # Errors
+    /// As for [`right`](Self::right).
     ///
+    /// # Examples
     /// ```
     /// use texla::{Shape, host::{NormalForm, NormalParams, Triplets}};
     /// // x_0 = 1 and 2 x_0 = 3.
@@ -121,12 +134,12 @@ impl NormalForm {
         Ok(rows.chain(components).collect())
     }
 
-    /// The number of unknowns of the given system.
+    /// Returns the number of unknowns of the given system.
     fn given(&self) -> usize {
         self.rest.shape().rows
     }
 
-    /// The unknowns of one-entry and penalty rows, in a vector of zeros.
+    /// Computes the unknowns of one-entry and penalty rows. All others are 0.
     fn known(&self, op: &'static str, b: &[f64]) -> Result<Vec<f64>> {
         self.check(op, "b", b, self.given())?;
         let mut x = vec![0.0; b.len()];
@@ -136,7 +149,7 @@ impl NormalForm {
         Ok(x)
     }
 
-    /// Sets the unknown of a row, whose other unknowns are in `x`: those that are not known yet are zero there.
+    /// Computes the unknown of a row from its other unknowns in `x`, where unknown ones are 0.
     fn solve(&self, pivot: Pivot, b: &[f64], x: &mut [f64]) -> Result<()> {
         if let Some(x) = x.get_mut(pivot.column) {
             *x = 0.0;
@@ -151,7 +164,8 @@ impl NormalForm {
         Ok(())
     }
 
-    /// `b_i - Σ_j a_ij x_j` over what is not part of the reduced matrix, and the sum of magnitudes.
+    /// Returns `b_i - Σ_j a_ij x_j` and the sum of magnitudes, over entries outside of the reduced
+    /// matrix.
     fn residual(&self, row: usize, b: &[f64], x: &[f64]) -> (f64, f64) {
         residual(b.get(row).copied().unwrap_or_default(), self.rest.row_slices(row), x)
     }
@@ -169,7 +183,7 @@ impl NormalForm {
     }
 }
 
-/// An element of a result that no float holds.
+/// Error for an element of a result that overflows.
 fn too_large(what: &'static str, index: usize, value: f64) -> Error {
     let value = number(value);
     let detail = format!("gives {value} for element {index} of the {what}, expected a finite number");

@@ -30,8 +30,8 @@ impl Exponents {
         made
     }
 
-    /// Scales from the largest elements of rows and columns alone, within `2^-farthest` and `2^farthest`. A symmetric matrix gets
-    /// the same ones for rows and columns.
+    /// Scales from the largest elements of rows and columns alone, within `2^-farthest` and `2^farthest`. Those of
+    /// a symmetric matrix are equal for rows and columns.
     pub fn balanced(a: &Csr, farthest: i32) -> Self {
         let mut made = Self { rows: vec![0; a.shape().rows], columns: vec![0; a.shape().cols] };
         made.equilibrate(a, farthest);

@@ -28,7 +28,8 @@ fn shuffled_triangular_matrices_leave_nothing() {
 fn chains_are_followed_to_their_ends() {
     let mut numbers = Numbers(47);
     for (rows, core, columns) in [(1, 2, 1), (40, 3, 40), (7, 5, 0), (0, 5, 7), (200, 2, 100)] {
-        // Each row of a chain has the unknown before: one entry in the first row, then in the next one.
+        // Each row of a chain has the unknown before: one entry in the first row, then in the next
+        // one.
         let n = rows + core + columns;
         let mut a = Triplets::new(Shape::new(n, n));
         for i in 0..n {
@@ -94,19 +95,22 @@ fn the_diagonal_stays_where_both_sides_are_left() {
     check_undone(&a, &third, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
 
-/// A case of [`empty_lines_are_left_out_in_pairs`]: entries beside those of the core, empty rows, free unknowns, what is left.
+/// A case of [`empty_lines_are_left_out_in_pairs`]: entries beside those of the core, empty rows,
+/// free unknowns, what is left.
 type Case = (&'static [(usize, usize, f64)], &'static [usize], &'static [usize], usize);
 
 #[test]
 fn empty_lines_are_left_out_in_pairs() {
     let core = [(1, 1, 4.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 4.0)];
-    let cases: [Case; 5] = [
+    let cases: [Case; 6] = [
         // One of each, at one place and at two; stored zeros are none.
         (&[(3, 3, 5.0), (0, 0, 0.0)], &[0], &[0], 2),
         (&[(0, 3, 5.0), (3, 2, 0.0)], &[3], &[0], 2),
         (&[(0, 0, 0.0), (3, 3, -0.0)], &[0, 3], &[0, 3], 2),
         // A second equation for x_3, and none for x_0.
         (&[(0, 3, 5.0), (3, 3, 2.0)], &[3], &[0], 2),
+        // Row 0 and column 3: row 3 takes the place of row 0.
+        (&[(3, 0, 5.0), (3, 1, 1.0), (1, 0, 1.0)], &[0], &[3], 3),
         // Row 0 is empty, and no column: it stays as a row of zeros.
         (&[(1, 0, 1.0), (2, 0, 1.0), (3, 3, 2.0)], &[0], &[], 3),
     ];
@@ -118,6 +122,7 @@ fn empty_lines_are_left_out_in_pairs() {
             (rows, free, left),
             "{more:?}"
         );
+        assert!(form.rows().iter().zip(form.columns()).all(|(i, j)| i == j || (*i, *j) == (3, 0)));
         // A right-hand side with a solution, then one without.
         let mut b = a.mul_vec(&[0.0, 1.0, 2.0, 3.0]).unwrap();
         let x = check_undone(&a, &form, &b);
@@ -146,7 +151,8 @@ fn empty_lines_are_left_out_in_pairs() {
     assert_eq!((kept.null_vectors().len(), kept.solution(&[1.0; 3], &[0.0; 3]).unwrap()), (3, vec![1.0; 3]));
 }
 
-/// A grid with penalties on its boundary, some of them beside each other, and right-hand sides for values there.
+/// A grid with penalties on its boundary, some of them beside each other, and right-hand sides for
+/// values there.
 fn penalized(penalty: f64, numbers: &mut Numbers) -> (Csr, Vec<f64>, Vec<usize>) {
     let (w, h) = (9, 8);
     let grid = problems::poisson_2d(w, h).to_csr();
@@ -166,7 +172,8 @@ fn penalties_are_fixed_and_refined_by_the_residual() {
         assert!(found.is_symmetric());
         let solve = |r: &[f64]| found.solution(&solved(found.matrix(), &found.right(r).unwrap()), r).unwrap();
         let mut x = solve(&b);
-        // Four neighbours, none above the largest unknown: below 2 h² max|b| + max|boundary| for this grid, 130 in all.
+        // Four neighbours, none above the largest unknown: below 2 h² max|b| + max|boundary| for
+        // this grid, 130 in all.
         assert!(fixed.iter().all(|&k| (x[k] - b[k] / penalty).abs() <= 4.0 * 130.0 / penalty.abs() + 1e-15));
         for _ in 0..passes {
             let correction = solve(&residuals(&a, &x, &b).0);
@@ -248,15 +255,14 @@ fn large_diagonals_of_other_kinds_are_no_penalties() {
             (1, 3, 1.0),
         ],
     );
-    for (name, a) in
-        [("one", one), ("many", many), ("both", both), ("saddle", saddle(1e12)), ("column", column)]
-    {
-        let found = form(&a);
-        assert_eq!(found.eliminated().penalties, 0, "{name}");
-        if name != "column" {
-            let n = a.shape().rows;
-            check_undone(&a, &found, &numbers.vector(n));
-        }
+    // Without x_0 the second row is 1e-13 x_1 - 1e-12 x_2, and column 2 has a 1; then transposed.
+    let row = matrix(3, &[(0, 0, 1e12), (0, 2, 1.0), (1, 0, 1.0), (1, 1, 1e-13), (2, 1, 1.0), (2, 2, 1.0)]);
+    let across = row.transposed();
+    let saddle_point = saddle(1e12);
+    for (number, a) in [one, many, both, saddle_point, column, row, across].iter().enumerate() {
+        let found = form(a);
+        assert_eq!(found.eliminated().penalties, 0, "{number}");
+        check_undone(a, &found, &numbers.vector(a.shape().rows));
     }
     // With a stabilisation that outweighs what is neglected they are.
     let stable =

@@ -25,8 +25,8 @@ fn residuals(a: &Csr, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
     a.rows().zip(b).map(|(row, b)| residual(*b, row, x)).unzip()
 }
 
-/// The solution by elimination with partial pivoting, refined twice. Zero for zero pivots, so that singular systems with a
-/// solution get one.
+/// The solution by elimination with partial pivoting, refined twice. Zero for zero pivots, so that
+/// singular systems with a solution get one.
 fn solved(a: &Csr, b: &[f64]) -> Vec<f64> {
     let n = b.len();
     let mut dense = vec![vec![0.0; n]; n];
@@ -36,12 +36,14 @@ fn solved(a: &Csr, b: &[f64]) -> Vec<f64> {
     let mut x = vec![0.0; n];
     for _ in 0..3 {
         let (mut m, mut r) = (dense.clone(), residuals(a, &x, b).0);
-        let top = a.max_abs();
+        let top = |row: &Vec<f64>| row.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
+        let mut tops: Vec<f64> = dense.iter().map(top).collect();
         for k in 0..n {
             let pivot = (k..n).max_by(|&i, &j| m[i][k].abs().total_cmp(&m[j][k].abs())).unwrap();
             m.swap(k, pivot);
             r.swap(k, pivot);
-            if m[k][k].abs() <= 1e-12 * top {
+            tops.swap(k, pivot);
+            if m[k][k].abs() <= 1e-12 * tops[k] {
                 continue;
             }
             for i in k + 1..n {
@@ -53,19 +55,19 @@ fn solved(a: &Csr, b: &[f64]) -> Vec<f64> {
         }
         for k in (0..n).rev() {
             let sum = (k + 1..n).map(|j| m[k][j] * r[j]).sum::<f64>();
-            r[k] = if m[k][k].abs() <= 1e-12 * top { 0.0 } else { (r[k] - sum) / m[k][k] };
+            r[k] = if m[k][k].abs() <= 1e-12 * tops[k] { 0.0 } else { (r[k] - sum) / m[k][k] };
         }
         x.iter_mut().zip(&r).for_each(|(x, r)| *x += r);
     }
     x
 }
 
-/// Solves the reduced system and undoes it: every row of the given one is satisfied as well as its row of the reduced one is,
-/// or, where it is eliminated, to the rounding of its quotient.
+/// Solves the reduced system and undoes it: every row of the given one is satisfied as well as its
+/// row of the reduced one is, or, where it is eliminated, to the rounding of its quotient.
 ///
-/// That is: the reduced right-hand side is rounded once (u relative) beside its power of two, a quotient and its numerator each
-/// once; sums in twice 64 bits add 2^-100 of all magnitudes at most for rows of fewer than 2^6 entries. What is undone is
-/// exact but for that.
+/// That is: the reduced right-hand side is rounded once (u relative) beside its power of two, a
+/// quotient and its numerator each once; sums in twice 64 bits add 2^-100 of all magnitudes at most
+/// for rows of fewer than 2^6 entries. What is undone is exact but for that.
 fn check_undone(a: &Csr, form: &NormalForm, b: &[f64]) -> Vec<f64> {
     let right = form.right(b).unwrap();
     let y = solved(form.matrix(), &right);
@@ -107,8 +109,8 @@ impl Numbers {
         order
     }
 
-    /// A core whose diagonal dominates, behind `rows` that give their unknowns one after another, and before as many `columns`:
-    /// the block form of what is eliminated.
+    /// A core whose diagonal dominates, behind `rows` that give their unknowns one after another,
+    /// and before as many `columns`: the block form of what is eliminated.
     fn blocks(&mut self, rows: usize, core: usize, columns: usize) -> Csr {
         let n = rows + core + columns;
         let mut a = Triplets::new(Shape::new(n, n));

@@ -279,7 +279,8 @@ fn rows_and_columns_are_asked_by_themselves() {
 
 #[test]
 fn elimination_can_part_components() {
-    // Two free chains joined by an unknown that another row gives, and one that has x_0 in a column of its own.
+    // Two free chains joined by an unknown that another row gives, and one that has x_0 in a column
+    // of its own.
     let chain = |k: usize| [(k, k, 1.0), (k, k + 1, -1.0), (k + 1, k, -1.0), (k + 1, k + 1, 1.0)];
     let joined = [(4, 4, 2.0), (0, 4, 1.0), (2, 4, -3.0), (5, 0, 1.0), (5, 5, 2.0)];
     let a = matrix(6, &[&chain(0)[..], &chain(2), &joined].concat());
