@@ -25,7 +25,7 @@ pub(super) struct Plan {
     pub penalties: usize,
     /// Rows without entries in columns that are left.
     pub empty_rows: Vec<usize>,
-    /// Removed unknowns that are in no equation.
+    /// Removed unknowns that are in no equation that is left.
     pub free: Vec<usize>,
     /// Row `i` of the reduced matrix is row `rows[i]`.
     pub rows: Vec<usize>,

@@ -39,9 +39,10 @@ const OP: &str = "NormalForm";
 ///    unknowns have moved into `b_i`, and step 1 is repeated. A row is excluded if its elimination
 ///    would add more than 2^-20 of the largest entry of another row or column to an entry there:
 ///    its unknown has another unit, or it belongs to the large block of a saddle point.
-/// 3. **Empty rows and columns** are removed in pairs, so that the matrix stays square; unknowns
-///    that are in no equation are 0. Surplus ones stay as zero rows or columns. Stored zeros do not
-///    count as entries in any step and are dropped.
+/// 3. **Empty rows and columns** are removed in pairs, so that the matrix stays square. An
+///    unknown of an empty column is free, since no equation is left that contains it, and set to 0.
+///    Surplus empty rows or columns stay as zeros. Stored zeros do not count as entries in any step
+///    and are dropped.
 /// 4. **Symmetry up to rounding**: if `|a_ij - a_ji| <= 2^-40 s_ij` for all pairs, `(A + Aᵀ) / 2`
 ///    replaces the matrix. `s_ij` is `√|a_ii a_jj|`, or, where either diagonal entry is 0, the
 ///    smaller of the largest entries of rows i and j.
@@ -115,7 +116,7 @@ pub struct Eliminated {
     pub columns: usize,
     /// Fixed by penalty rows.
     pub penalties: usize,
-    /// In no equation, and 0.
+    /// In no equation that is left: set to 0.
     pub free: usize,
 }
 
@@ -270,8 +271,8 @@ impl NormalForm {
         &self.plan.empty_rows
     }
 
-    /// Returns the unknowns of the given system that are in no equation. They are 0 in every
-    /// [`solution`](Self::solution).
+    /// Returns the eliminated unknowns that are in no equation that is left, so that any value is part of a
+    /// solution. They are 0 in every [`solution`](Self::solution).
     pub fn free_unknowns(&self) -> &[usize] {
         &self.plan.free
     }

@@ -13,7 +13,7 @@ impl fmt::Display for NormalForm {
             (rows, "row", "rows", "solved directly"),
             (columns, "column", "columns", "by back substitution"),
             (penalties, "penalty row", "penalty rows", "fixed"),
-            (free, "unknown", "unknowns", "in no equation"),
+            (free, "free unknown", "free unknowns", "set to zero"),
             (self.empty_rows().len(), "row", "rows", "without unknowns"),
         ] {
             if n > 0 {

@@ -109,7 +109,7 @@ impl NormalForm {
     /// // x_0 = 1 and 2 x_0 = 3.
     /// let a = Triplets::from_dense(Shape::new(2, 2), &[1.0, 0.0, 2.0, 0.0])?.to_csr();
     /// let form = NormalForm::new(&a, NormalParams::default())?;
-    /// assert_eq!(form.to_string(), "1 row solved directly; 1 unknown in no equation; 1 row without unknowns");
+    /// assert_eq!(form.to_string(), "1 row solved directly; 1 free unknown set to zero; 1 row without unknowns");
     /// assert_eq!((form.empty_rows(), form.free_unknowns()), (&[1][..], &[1][..]));
     /// assert_eq!(form.imbalances(&[1.0, 3.0])?[0].relative(), 1.0 / 5.0);
     /// assert_eq!(form.imbalances(&[1.0, 2.0])?[0].relative(), 0.0);

@@ -59,12 +59,16 @@ fn known_values_move_without_rounding() {
     let core = [(3, 3, 2.0), (3, 4, 1.0), (4, 3, 1.0), (4, 4, 2.0)];
     let known = [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)];
     let moved = [(3, 0, big), (3, 1, 1.0), (3, 2, -big)];
-    let late = [(5, 0, big), (5, 1, 1.0), (5, 2, -big), (5, 3, 1.0), (5, 5, 4.0)];
-    let a = matrix(6, &[&core[..], &known, &moved, &late].concat());
-    let form = NormalForm::new(&a, NormalParams::default().with_scaling(NormalPart::Off)).unwrap();
+    let last = [(5, 0, big), (5, 1, 1.0), (5, 2, -big), (5, 3, 1.0), (5, 5, 4.0)];
+    let a = matrix(6, &[&core[..], &known, &moved, &last].concat());
+    let late = NormalForm::new(&a, NormalParams::default().with_scaling(NormalPart::Off)).unwrap();
     let b = [1.0, 0.25, 1.0, 1.0, 0.0, 2.0];
-    assert_eq!(form.right(&b).unwrap(), [0.75, 0.0]);
-    assert_eq!(form.solution(&[0.5, -0.25], &b).unwrap()[5], (2.0 - 0.25 - 0.5) / 4.0);
+    assert_eq!(late.right(&b).unwrap(), [0.75, 0.0]);
+    assert_eq!(late.solution(&[0.5, -0.25], &b).unwrap()[5], (2.0 - 0.25 - 0.5) / 4.0);
+    // A product that rounds: (1 + d)² = 1 + 2 d + d².
+    let d = 2f64.powi(-30);
+    let a = matrix(3, &[(0, 0, 1.0), (1, 0, 1.0 + d), (1, 1, 1.0), (1, 2, 0.5), (2, 1, 0.5), (2, 2, 1.0)]);
+    assert_eq!(form(&a).right(&[1.0 + d, 1.0 + 2.0 * d, 0.0]).unwrap(), [-d * d, 0.0]);
 }
 
 #[test]
@@ -143,12 +147,52 @@ fn empty_lines_are_left_out_in_pairs() {
     assert_eq!((nothing.matrix().shape().rows, nothing.empty_rows()), (0, &[0, 1, 2][..]));
     assert_eq!(nothing.solution(&[], &[0.0; 3]).unwrap(), [0.0; 3]);
     assert_eq!(nothing.imbalances(&[0.0, 2.0, 0.0]).unwrap()[1].relative(), 1.0);
-    assert_eq!(nothing.to_string(), "3 unknowns in no equation; 3 rows without unknowns");
+    assert_eq!(nothing.to_string(), "3 free unknowns set to zero; 3 rows without unknowns");
     // As they are, where nothing is to be eliminated.
     let kept =
         NormalForm::new(&matrix(3, &[]), NormalParams::default().with_presolve(NormalPart::Off)).unwrap();
     assert_eq!((kept.matrix().shape().rows, kept.eliminated()), (3, Eliminated::default()));
     assert_eq!((kept.null_vectors().len(), kept.solution(&[1.0; 3], &[0.0; 3]).unwrap()), (3, vec![1.0; 3]));
+}
+
+/// Small integers, of which every quotient and every sum is exact.
+#[test]
+fn systems_of_any_pattern_are_undone_exactly() {
+    let mut numbers = Numbers(54);
+    let mut seen = Eliminated::default();
+    let (mut singular, mut surplus) = (0, 0);
+    for round in 0..3000 {
+        let n = 1 + numbers.below(24);
+        // One round in five is denser, and its first row empty.
+        let sparse = round % 5 > 0;
+        let count = numbers.below(n + 1) + if sparse { n } else { 2 * n };
+        let entries: Vec<(usize, usize, f64)> = (0..count)
+            .map(|_| (numbers.below(n), numbers.below(n), [1.0, -1.0, 2.0, -2.0][numbers.below(4)]))
+            .filter(|(i, ..)| sparse || *i > 0)
+            .collect();
+        let a = matrix(n, &entries);
+        let found = form(&a);
+        let Eliminated { rows, columns, penalties, free } = found.eliminated();
+        let left = found.matrix().shape().rows;
+        assert_eq!((rows + columns + free + left, penalties), (n, 0), "round {round}");
+        for places in [found.rows(), found.columns()] {
+            let mut sorted = places.to_vec();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert_eq!(sorted.len(), left);
+        }
+        let mut x: Vec<f64> = (0..n).map(|_| numbers.below(9) as f64 - 4.0).collect();
+        found.free_unknowns().iter().for_each(|&k| x[k] = 0.0);
+        let (b, y) = (a.mul_vec(&x).unwrap(), found.start(&x).unwrap());
+        assert_eq!(found.right(&b).unwrap(), found.matrix().mul_vec(&y).unwrap(), "round {round}");
+        assert_eq!(found.solution(&y, &b).unwrap(), x, "round {round}");
+        assert!(found.imbalances(&b).unwrap().iter().all(|sum| sum.relative() == 0.0));
+        (seen.rows, seen.columns, seen.free) = (seen.rows + rows, seen.columns + columns, seen.free + free);
+        singular += usize::from(!found.imbalances(&b).unwrap().is_empty());
+        surplus += usize::from(found.empty_rows().len() > free);
+    }
+    let counts = [seen.rows, seen.columns, seen.free, singular, surplus];
+    assert!(counts.iter().all(|count| *count >= 30), "{counts:?}");
 }
 
 /// A grid with penalties on its boundary, some of them beside each other, and right-hand sides for

@@ -27,6 +27,9 @@ fn symmetry_ends_at_its_bound() {
         let again = form(&a.map(|i, j, v| s(i) * v * s(j)));
         assert_eq!((again.is_symmetric(), again.asymmetry()), (symmetric, found.asymmetry()));
     }
+    // The largest difference counts, whatever comes before it.
+    let two = nudged(-1.0 - 4.0 * bound).map(|i, j, v| if (i, j) == (0, 1) { v - bound } else { v });
+    assert_eq!((form(&two).is_symmetric(), form(&two).asymmetry()), (false, Some(bound)));
     let off = NormalForm::new(&nudged(-1.0 - bound), NormalParams::default().with_symmetry(NormalPart::Off))
         .unwrap();
     assert_eq!((off.is_symmetric(), off.asymmetry(), off.matrix().is_symmetric()), (false, None, false));
