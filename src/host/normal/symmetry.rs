@@ -32,7 +32,8 @@ pub(super) fn measure(a: &Csr, transposed: &Csr) -> Asymmetry {
         let (root, other) = (of(&roots, i), of(&roots, j));
         let by_diagonal = root * other;
         let size = if root > 0.0 && other > 0.0 { by_diagonal } else { of(&tops, i).min(of(&tops, j)) };
-        let ratio = (a - b).abs() / size;
+        // Unequal entries keep a ratio above 0, also where it underflows.
+        let ratio = ((a - b).abs() / size).max(f64::MIN_POSITIVE);
         if ratio > worst.ratio {
             worst = Asymmetry { ratio, row: i, column: j, entries: (a, b, size) };
         }

@@ -56,15 +56,15 @@ fn zero_diagonals_are_measured_by_their_rows() {
         assert_eq!(form(&a).is_symmetric(), symmetric, "{difference}");
     }
     // Stored on one side only, as rounding leaves it or as it is.
-    for (v, symmetric) in [(1e-16, true), (1e-3, false)] {
+    for (v, symmetric) in [(1e-16, true), (1e-3, false), (5e-324, true)] {
         let a = matrix(
             3,
             &[
-                (0, 0, 1.0),
+                (0, 0, 4.0),
                 (0, 1, 0.5),
                 (1, 0, 0.5),
-                (1, 1, 1.0),
-                (2, 2, 1.0),
+                (1, 1, 4.0),
+                (2, 2, 4.0),
                 (1, 2, 0.5),
                 (2, 1, 0.5),
                 (0, 2, v),
