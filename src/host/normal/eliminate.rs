@@ -89,10 +89,7 @@ fn take_singles(own: &mut Side, other: &mut Side) -> Vec<(usize, usize, f64)> {
     let (mut taken, mut next) = (Vec::new(), 0);
     while let Some(&line) = queue.get(next) {
         next += 1;
-        // Another line may have taken its line across.
-        if !own.is_live(line) || own.counts.get(line) != Some(&1) {
-            continue;
-        }
+        // None is live if another line has taken it.
         let Some((across, value)) = own.lines.row(line).find(|(k, _)| other.is_live(*k)) else { continue };
         own.remove(line);
         other.remove(across);

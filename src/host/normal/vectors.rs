@@ -70,7 +70,7 @@ impl NormalForm {
     /// };
     /// let b = [1e9, 0.0, 0.0];
     /// let mut x = solve(&b)?;
-    /// for bound in [1.0, 1e-9] {
+    /// for bound in [1.0, 1e-6] {
     ///     let residual: Vec<f64> = b.iter().zip(a.mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
     ///     assert!(residual.iter().all(|r| r.abs() < bound));
     ///     x.iter_mut().zip(solve(&residual)?).for_each(|(x, correction)| *x += correction);
