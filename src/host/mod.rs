@@ -7,6 +7,7 @@ mod csr;
 #[cfg(feature = "io")]
 pub mod market;
 mod nine_bands;
+mod normal;
 pub(crate) mod order;
 mod pending;
 mod prepare;
@@ -16,6 +17,7 @@ mod triplets;
 
 pub use csr::Csr;
 pub use nine_bands::NineBands;
+pub use normal::{Component, Eliminated, Imbalance, NormalForm, NormalParams, NormalPart};
 pub use pending::{FileId, PendingFile};
 pub use prepare::Prepared;
 pub use text::{number, printable, printable_lines};

@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::host::{Csr, Triplets, number};
 use matching::matching;
-use scales::{Exponents, power};
+
+pub(in crate::host) use scales::{Exponents, exponent, power};
 
 mod matching;
 mod scales;
@@ -226,4 +227,4 @@ fn picked<T: Copy>(list: &[T], places: &[usize]) -> Vec<T> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::host) mod tests;

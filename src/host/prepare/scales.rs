@@ -11,7 +11,7 @@ const STEPS: usize = 32;
 
 /// Row `i` is to be multiplied by `2^rows_i`, column `j` by `2^columns_j`.
 #[derive(Debug)]
-pub(super) struct Exponents {
+pub(in crate::host) struct Exponents {
     pub rows: Vec<i32>,
     pub columns: Vec<i32>,
 }
@@ -19,14 +19,22 @@ pub(super) struct Exponents {
 impl Exponents {
     /// Those for a matrix whose matching is its diagonal, from the logarithms of its scales if there are any. Of a
     /// `symmetric` one, rows and columns get the same.
-    pub fn new(a: &Csr, duals: Option<Duals>, symmetric: bool) -> Self {
+    pub(super) fn new(a: &Csr, duals: Option<Duals>, symmetric: bool) -> Self {
         let n = a.shape().rows;
         let mut made = match duals {
             Some(duals) if symmetric => Self::halved(&duals),
             Some(duals) => Self::centred(a, duals),
             None => Self { rows: vec![0; n], columns: vec![0; n] },
         };
-        made.equilibrate(a);
+        made.equilibrate(a, FARTHEST);
+        made
+    }
+
+    /// Scales from the largest elements of rows and columns alone, within `2^-farthest` and `2^farthest`. Those of
+    /// a symmetric matrix are equal for rows and columns.
+    pub fn balanced(a: &Csr, farthest: i32) -> Self {
+        let mut made = Self { rows: vec![0; a.shape().rows], columns: vec![0; a.shape().cols] };
+        made.equilibrate(a, farthest);
         made
     }
 
@@ -60,7 +68,7 @@ impl Exponents {
     }
 
     /// Brings the largest element of every row and column below 2, and to 1/4 at least (D. Ruiz, 2001, in powers of two).
-    fn equilibrate(&mut self, a: &Csr) {
+    fn equilibrate(&mut self, a: &Csr, farthest: i32) {
         let sizes: Vec<Option<i32>> = a.values().iter().map(|&v| exponent(v)).collect();
         for _ in 0..STEPS {
             let (mut tops, mut column_tops) = (vec![None; self.rows.len()], vec![None; self.columns.len()]);
@@ -74,8 +82,8 @@ impl Exponents {
                     *top = size.max(*top);
                 }
             }
-            let rows = towards_one(&mut self.rows, &tops);
-            let columns = towards_one(&mut self.columns, &column_tops);
+            let rows = towards_one(&mut self.rows, &tops, farthest);
+            let columns = towards_one(&mut self.columns, &column_tops, farthest);
             if !rows && !columns {
                 break;
             }
@@ -84,7 +92,7 @@ impl Exponents {
 }
 
 /// Half the way to 1, for each of a row's and a column's factor has a part in it; all the way down from what is too large.
-fn towards_one(exponents: &mut [i32], tops: &[Option<i32>]) -> bool {
+fn towards_one(exponents: &mut [i32], tops: &[Option<i32>], farthest: i32) -> bool {
     let mut changed = false;
     for (exponent, top) in exponents.iter_mut().zip(tops) {
         let step = match *top {
@@ -92,7 +100,7 @@ fn towards_one(exponents: &mut [i32], tops: &[Option<i32>]) -> bool {
             Some(top) => -top / 2,
             None => 0,
         };
-        let new = (*exponent + step).clamp(-FARTHEST, FARTHEST);
+        let new = (*exponent + step).clamp(-farthest, farthest);
         changed |= new != *exponent;
         *exponent = new;
     }
@@ -104,7 +112,7 @@ fn rounded(log: f64) -> i32 {
 }
 
 /// floor(log2 |x|), exactly; none for 0.
-fn exponent(x: f64) -> Option<i32> {
+pub(in crate::host) fn exponent(x: f64) -> Option<i32> {
     let of_bits = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     match x.abs() {
         0.0 => None,
@@ -114,7 +122,7 @@ fn exponent(x: f64) -> Option<i32> {
 }
 
 /// `2^e` for normal results, exactly on every machine.
-pub(super) fn power(e: i32) -> f64 {
+pub(in crate::host) fn power(e: i32) -> f64 {
     f64::from_bits(((1023 + e.clamp(-1022, 1023)) as u64) << 52)
 }
 

@@ -5,7 +5,7 @@ use crate::Shape;
 use crate::host::{Triplets, problems};
 
 /// Seeded numbers (splitmix64).
-pub(super) struct Numbers(pub u64);
+pub(in crate::host) struct Numbers(pub u64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {

@@ -1,0 +1,58 @@
+//! Scaling by powers of two into the range of 32-bit floats.
+
+use crate::host::Csr;
+use crate::host::prepare::{Exponents, exponent, power};
+
+/// Logarithm of the bound on entries that are scaled by the diagonal.
+const HIGHEST: i32 = 100;
+
+/// Limit for logarithms of scales. Two of them reach from the least or the largest number to 1.
+const FARTHEST: i32 = 600;
+
+/// Logarithms of scales: entry (i, j) is to be multiplied by `2^(rows_i + columns_j)`.
+#[derive(Debug)]
+pub(super) struct Scales {
+    pub rows: Vec<i32>,
+    pub columns: Vec<i32>,
+    /// The zero diagonal entry, or the entry that would be too large, because of which the diagonal
+    /// does not determine the scales.
+    pub given_up: Option<(usize, usize)>,
+}
+
+impl Scales {
+    pub fn none(n: usize) -> Self {
+        Self { rows: vec![0; n], columns: vec![0; n], given_up: None }
+    }
+
+    /// Chooses `D^-1/2` in powers of two for both sides, or else scales that bring the largest
+    /// entries of rows and columns into `1/4 .. 2`.
+    pub fn new(a: &Csr) -> Self {
+        let diagonal: Vec<Option<i32>> = a.diagonal().iter().map(|&d| exponent(d)).collect();
+        let zero = diagonal.iter().position(Option::is_none).map(|i| (i, i));
+        let roots: Vec<i32> = diagonal.iter().map(|e| -((e.unwrap_or_default() + 1) >> 1)).collect();
+        let of = |k: usize| roots.get(k).copied().unwrap_or_default();
+        let too_large =
+            |(i, j, v): &(usize, usize, f64)| exponent(*v).is_some_and(|e| e + of(*i) + of(*j) >= HIGHEST);
+        let given_up = zero.or_else(|| a.entries().find(too_large).map(|(i, j, _)| (i, j)));
+        if given_up.is_none() {
+            return Self { columns: roots.clone(), rows: roots, given_up };
+        }
+        let Exponents { rows, columns } = Exponents::balanced(a, FARTHEST);
+        Self { rows, columns, given_up }
+    }
+
+    /// Scales a matrix, and negates it if asked to. Results are exact unless they fall below
+    /// 2^-1022.
+    pub fn apply(&self, a: Csr, negated: bool) -> Csr {
+        let of = |list: &[i32], k: usize| list.get(k).copied().unwrap_or_default();
+        a.map(|i, j, v| {
+            let scaled = times_power(v, of(&self.rows, i) + of(&self.columns, j));
+            if negated { -scaled } else { scaled }
+        })
+    }
+}
+
+/// Returns `v 2^e` for |e| up to 2,000, in two steps, because `2^e` itself may be out of range.
+fn times_power(v: f64, e: i32) -> f64 {
+    v * power(e / 2) * power(e - e / 2)
+}
