@@ -4,6 +4,8 @@
 pub(crate) mod aggregate;
 pub(crate) mod approximate;
 mod csr;
+#[cfg(feature = "direct")]
+mod direct;
 #[cfg(feature = "io")]
 pub mod market;
 mod nine_bands;
@@ -16,6 +18,8 @@ mod text;
 mod triplets;
 
 pub use csr::Csr;
+#[cfg(feature = "direct")]
+pub use direct::{Direct, DirectPlan};
 pub use nine_bands::NineBands;
 pub use normal::{Component, Eliminated, Imbalance, NormalForm, NormalParams, NormalPart};
 pub use pending::{FileId, PendingFile};

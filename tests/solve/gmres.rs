@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::bicgstab::{convection, generated, honest};
 use crate::common::data;
 use crate::common::harness::{assert_padded, on_both};
-use crate::common::pairs::{certified, is_exact, paired, wide};
+use crate::common::pairs::{certified, certified_in_norm, is_exact, paired, wide};
 use crate::common::reference::dot;
 use crate::systems::{self, System, apply, bits, entries, norm, relative_error, relative_residual};
 use texla::host::Csr;
@@ -304,7 +304,9 @@ fn what_32_bits_do_not_gain_on_is_solved_in_pairs() {
                 let asked = params(1e-11).with_restart(restart).with_flexible(flexible);
                 let report = Gmres::new(&stored, asked).unwrap().solve(&mut x, &right).unwrap();
                 let label = format!("{name}, {restart}: {report:?}");
-                certified(&label, &report, &a, &x.read().unwrap(), &b, 1e-11);
+                certified_in_norm(&label, &report, &a, &x.read().unwrap(), &b, 1e-11);
+                // Rows of the circle are as small as its singular values.
+                assert!(name == "circle" || report.converged(), "{label}");
                 // One cycle of all unknowns, or less after a good start; none where the device's roundings happen to suit 32 bits.
                 assert!(report.double_iterations <= 33, "{label}");
                 by_pairs += usize::from(report.double_iterations > 0);

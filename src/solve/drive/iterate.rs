@@ -1,7 +1,9 @@
 //! The iterate of a Krylov method, and its residual.
 
+use super::components::components;
 use super::facts::{Facts, norm_of};
 use super::null_space::{project_out, project_parts, start_in_range};
+use super::report::Components;
 use super::rounding::{norm_of_bound, norm_of_error, of_norms, told_bound};
 use super::scales::{FAR, Scales, closer_scale, power, room_of, scale_of};
 use super::slices::number;
@@ -238,6 +240,11 @@ impl<'a> Iterate<'a> {
             (None, false) => norm_of_error(self.a, self.terms()).await?,
         };
         Ok(norm / self.unit() + residual * of_norms(self.r.front()) + self.lost)
+    }
+
+    /// How well single equations are satisfied, by the residual just recomputed. *Cost*: waits.
+    pub async fn components(&self, tolerance: f64) -> Result<Option<Components>> {
+        if self.is_b { Ok(None) } else { components(self.a, self.terms(), self.r.front(), tolerance).await }
     }
 
     /// Makes `x` of `x + y`, without what lies in the null space.

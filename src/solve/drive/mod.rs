@@ -1,6 +1,7 @@
 //! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
 
 pub(super) mod check;
+pub(super) mod components;
 pub(super) mod dots;
 pub(super) mod execute;
 pub(super) mod facts;
@@ -30,7 +31,7 @@ use finite::Small;
 use iterate::Iterate;
 use looks::{Course, Iterated, Observer, Seen, Work, run_until_frozen};
 pub use null_space::project_out;
-pub use report::{Breakdown, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason};
+pub use report::{Breakdown, Components, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason};
 use state::{Bounds, Flag, Report};
 use unknown::Iterand;
 use verdict::Kept;
@@ -72,6 +73,9 @@ pub(super) trait Method {
         let _ = at;
         Ok(0.0)
     }
+
+    /// Whether [`Iterate::components`] is about the residual that is judged.
+    const BY_COMPONENTS: bool = true;
 
     /// The norm in the recurrence's units that corresponds to the relative residual 1.
     fn unit(&self, at: &Iterate<'_>) -> f64 {
@@ -219,6 +223,7 @@ impl<M: Method> Solve<'_, '_, M> {
             far: f64::MAX,
             zero_solves: false,
             reports_rounding: true,
+            components: M::BY_COMPONENTS,
             policy: Policy::Recurrence(Traits {
                 direct: method.dear() || method.loses_what_it_has(),
                 growth: M::GROWTH,
@@ -271,6 +276,9 @@ impl<M: Method> Executor for Solve<'_, '_, M> {
             Order::Recompute => return self.recompute(observe).await,
             Order::Certify => return Ok(Event::Rounding(method.rounding(at, self.residual).await?)),
             Order::CertifyOther => return Ok(Event::Rounding(method.other_rounding(at).await?)),
+            Order::Components => {
+                return Ok(Event::Components(at.components(self.limits.stop.relative).await?));
+            }
             Order::Run(run) => return self.run(run, observe).await,
             Order::Keep if self.iterations == 0 && at.from_zero => self.best = Some(Best::Zero),
             Order::Keep => self.best = Some(Best::Copy(at.x.copied()?)),

@@ -70,6 +70,9 @@ pub enum StopReason {
     /// sums that norms are. Of unknowns
     /// in pairs that is said of `A` as it was given, in 64 bits, and of `b` as pairs hold it.
     Converged,
+    /// The norm of the residual meets the bound as for [`Converged`](Self::Converged), but single equations are far from satisfied:
+    /// [`SolveReport::components`]. Rows of very different size hide each other in a norm.
+    NormOnly,
     /// The bound was not met in the iterations allowed.
     MaxIterations,
     /// The recurrence met the bound, the true residual does not, and starting again from it no longer helps:
@@ -90,6 +93,7 @@ impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             StopReason::Converged => "converged",
+            StopReason::NormOnly => "converged_in_norm_only",
             StopReason::MaxIterations => "max_iterations",
             StopReason::Stagnated => "stagnated",
             StopReason::Diverged => "diverged",
@@ -131,6 +135,39 @@ impl fmt::Display for Breakdown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Breakdown { iteration, quantity, value, expected } = self;
         write!(f, "breakdown in iteration {iteration}: {quantity} = {value:e}, expected {expected}")
+    }
+}
+
+/// How well the worst of the equations is satisfied, beside what it is made of: the componentwise backward error
+/// `ω = max_i |b - A x|_i / (|A| (|x| + 0.01 ‖x‖_∞) + |b|)_i`.
+///
+/// A solution with a small `ω` solves a system whose entries differ from the given ones by that share each. A norm says less: where
+/// some rows are far larger than others (penalties, mixed units), it is small however wrong the small ones are. An equation counts as
+/// satisfied at [`LIMIT`](Self::LIMIT) times the bound `t` of the solve, and so in any case where its residual is at most `t`
+/// times the sum of its coefficients and the largest unknown: elements of `x` far below that need not have digits of their own.
+///
+/// *Source*: M. Arioli, J. Demmel, I. Duff, 1989, with a margin that is the same for all bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Components {
+    /// The largest share, computed in 32 bits.
+    pub omega: f64,
+    /// Rows with a share of more than [`LIMIT`](Self::LIMIT) times the bound.
+    pub rows: usize,
+    /// Rows of the system.
+    pub of: usize,
+}
+
+impl Components {
+    /// By how many times an equation may exceed the bound that the norm of all of them meets.
+    pub const LIMIT: f64 = 100.0;
+
+    /// The share of the largest unknown that is added to all of them.
+    pub(in crate::solve) const MARGIN: f64 = 1.0 / Self::LIMIT;
+
+    /// Whether all equations are satisfied, for this bound.
+    pub(in crate::solve) fn meet(&self, bound: f64) -> bool {
+        self.omega <= Self::LIMIT * bound
     }
 }
 
@@ -205,6 +242,9 @@ pub struct SolveReport {
     /// Of least squares `‖b - A x‖ / ‖b‖`, where [`true_residual`](Self::true_residual) is `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`; a bound
     /// that either meets is met.
     pub least_squares_residual: Option<f64>,
+    /// How well single equations are satisfied, where the bound is met and the operator tells magnitudes
+    /// ([`Part::Magnitude`](crate::ops::Part::Magnitude)); none for least squares.
+    pub components: Option<Components>,
     /// Relative residuals, each of a later iteration than the one before: [certified](ResidualKind::Certified) at the start, at
     /// each [replacement](Self::replacements) and at the end, by the recurrence where that was polled in between. The last
     /// point is [`true_residual`](Self::true_residual).
@@ -270,6 +310,9 @@ impl fmt::Display for SolveReport {
         write!(f, ", at a relative residual of {true_residual:.1e}")?;
         if let Some(rounding) = self.rounding.filter(|r| !self.converged() && *r > 0.1 * true_residual) {
             write!(f, " give or take {rounding:.1e} of rounding")?;
+        }
+        if let (StopReason::NormOnly, Some(Components { omega, rows, of })) = (reason, self.components) {
+            return write!(f, ": {rows} of {of} rows are off by up to {omega:.1e} of their terms");
         }
         let hidden = self.rounding.is_some_and(|r| r > 0.5 * true_residual);
         f.write_str(match (reason, self.pairs) {

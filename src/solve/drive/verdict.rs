@@ -71,6 +71,7 @@ impl Work {
             true_residual: own,
             rounding,
             least_squares_residual: other,
+            components: verdict.components,
             history: self.history,
             replacements: verdict.replacements,
             async_checks: self.async_checks,

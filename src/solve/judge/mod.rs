@@ -20,7 +20,7 @@ pub(in crate::solve) use terms::{
 };
 
 use crate::ops::Accuracy;
-use crate::solve::drive::report::{Breakdown, StopReason};
+use crate::solve::drive::report::{Breakdown, Components, StopReason};
 use crate::solve::drive::state::Flag;
 use aims::{Gains, KEPT_GROWTH, Pace, Reached, WORTH_ANOTHER};
 use rounding::{counted, hides};
@@ -134,6 +134,7 @@ impl Judge {
             Event::Done => {}
             Event::Residual(seen) => self.recomputed(seen),
             Event::Rounding(bound) => self.rounded(bound),
+            Event::Components(found) => self.by_components(found),
             Event::Ended(ran) => self.ended(ran),
         }
         // What changes an iterate is followed by a look at what it has become.
@@ -307,11 +308,16 @@ impl Judge {
         let mut verdict = Verdict {
             reason,
             residuals: self.seen,
+            components: None,
             breakdown: self.breakdown.filter(|_| reason == StopReason::Breakdown),
             iterations: self.iterations,
             double_iterations: self.widened.map_or(0, |from| self.iterations.saturating_sub(from)),
             replacements: self.replacements,
         };
+        if met && reason == StopReason::Converged && self.terms.components {
+            self.ending = Some(verdict);
+            return self.orders.push_back(Order::Components);
+        }
         if met {
             return self.orders.push_back(Order::End(verdict));
         }
@@ -332,6 +338,16 @@ impl Judge {
             return self.orders.push_back(Order::Recompute);
         }
         self.report_rounding(verdict, true);
+    }
+
+    /// The norm meets the bound; single equations may be far from it.
+    fn by_components(&mut self, found: Option<Components>) {
+        let Some(mut verdict) = self.ending else { return };
+        verdict.components = found;
+        if found.is_some_and(|found| !found.meet(self.terms.bound)) {
+            verdict.reason = StopReason::NormOnly;
+        }
+        self.orders.push_back(Order::End(verdict));
     }
 
     /// What has not met its bound may be far from its reported residual, too.

@@ -1,7 +1,7 @@
 //! What a [`Judge`](super::Judge) is made from, what it receives, and what it answers.
 
 use crate::ops::Accuracy;
-use crate::solve::drive::report::{Breakdown, StopReason};
+use crate::solve::drive::report::{Breakdown, Components, StopReason};
 use crate::solve::drive::state::Flag;
 
 /// Vectors of 32 bits represent the right-hand side to within this relative error.
@@ -29,6 +29,8 @@ pub(in crate::solve) struct Terms {
     pub zero_solves: bool,
     /// The verdict names the rounding of a residual that does not meet the bound, too.
     pub reports_rounding: bool,
+    /// The executor can tell how well single equations are satisfied.
+    pub components: bool,
     /// How runs are aimed, and when they stop being worthwhile.
     pub policy: Policy,
 }
@@ -80,6 +82,8 @@ pub(in crate::solve) enum Event {
     Residual(Measured),
     /// By how much rounding may have changed the residual in question.
     Rounding(f64),
+    /// How well single equations are satisfied, where the operator tells that.
+    Components(Option<Components>),
     /// A run has ended.
     Ended(Ran),
 }
@@ -132,6 +136,8 @@ pub(in crate::solve) enum Order {
     Certify,
     /// The same for the other residual: [`Event::Rounding`].
     CertifyOther,
+    /// Find out how well the iterate satisfies single equations: [`Event::Components`].
+    Components,
     /// Keep a copy of the iterate, in place of the one kept before.
     Keep,
     /// Replace the iterate by the copy, which is then no longer kept.
@@ -180,6 +186,7 @@ pub(in crate::solve) struct Verdict {
     pub reason: StopReason,
     /// Of the iterate that is returned.
     pub residuals: Residuals,
+    pub components: Option<Components>,
     pub breakdown: Option<Breakdown>,
     pub iterations: usize,
     /// How many of them were made in pairs of floats.

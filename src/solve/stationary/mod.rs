@@ -384,6 +384,7 @@ impl<'r, 'a> Solve<'r, 'a> {
             far: f64::MAX,
             zero_solves: false,
             reports_rounding: true,
+            components: true,
             policy: Policy::Sweeps(Sweeps { pairs, at_once, forgives: false }),
         };
         let verdict = execute(Judge::new(terms), &mut self, observe).await?;
@@ -418,6 +419,9 @@ impl Executor for Solve<'_, '_> {
         match order {
             Order::Recompute => return self.recompute(observe).await,
             Order::Certify => return Ok(Event::Rounding(at.rounding(self.residual).await?)),
+            Order::Components => {
+                return Ok(Event::Components(at.components(self.run.params.stop.relative).await?));
+            }
             Order::Run(run) => return self.run(run.aim, observe).await,
             Order::Keep => self.copy = Some(at.x.copied()?),
             Order::TakeBack => self.copy.take().into_iter().for_each(|copy| at.put(copy)),

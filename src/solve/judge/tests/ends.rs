@@ -1,9 +1,9 @@
 //! When a solve ends, for which reason, and what is returned.
 
-use super::super::{After, LEAST_BOUND, Order, Traits};
+use super::super::{After, Event, LEAST_BOUND, Order, Terms, Traits};
 use super::talk::{PLAIN, Talk, broken, is_near, recurrence, sweeps};
 use crate::ops::Accuracy;
-use crate::solve::drive::report::StopReason;
+use crate::solve::drive::report::{Components, StopReason};
 use crate::solve::drive::state::Flag;
 
 #[test]
@@ -117,6 +117,30 @@ fn verdicts_on_what_meets_the_bound() {
     assert_eq!(of(LEAST_BOUND, Accuracy::DoubleFloat), StopReason::Converged);
     assert_eq!(of(0.999 * LEAST_BOUND, Accuracy::DoubleFloat), StopReason::Uncertified);
     assert_eq!(of(1e-3, Accuracy::Single), StopReason::Uncertified);
+}
+
+#[test]
+fn a_norm_that_meets_the_bound_hides_rows() {
+    let found = |omega: f64| Some(Components { omega, rows: 2, of: 9 });
+    for (components, reason) in [
+        (None, StopReason::Converged),
+        (found(1e-3), StopReason::Converged),
+        (found(1.001e-3), StopReason::NormOnly),
+        (found(f64::NAN), StopReason::NormOnly),
+    ] {
+        let mut talk = Talk::new(Terms { components: true, ..recurrence(PLAIN) });
+        talk.residual(0.9e-5).rounding(0.0);
+        assert_eq!(talk.order, Order::Components);
+        let verdict = talk.tell(Event::Components(components)).end();
+        assert_eq!(
+            (verdict.reason, verdict.components.map(|c| c.rows)),
+            (reason, components.map(|c| c.rows))
+        );
+    }
+    // Only what would be called converged.
+    let mut talk = Talk::new(Terms { components: true, ..recurrence(PLAIN) });
+    talk.accuracy = Accuracy::Single;
+    assert_eq!(talk.residual(0.9e-5).end().reason, StopReason::Uncertified);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::super::{
 };
 use super::tape::Tape;
 use crate::ops::Accuracy;
-use crate::solve::drive::report::{Breakdown, StopReason};
+use crate::solve::drive::report::{Breakdown, Components, StopReason};
 use crate::solve::drive::state::Flag;
 
 /// An iterate: its true residuals, what is measured of them, and how far from the truth that may be.
@@ -73,6 +73,8 @@ pub struct Model<'b> {
     ran: Option<(Run, Ran)>,
     /// The copy has become the iterate, to be returned.
     ending: bool,
+    /// What was found by components.
+    components: Option<Option<Components>>,
     /// What was ordered and found, for a history that is to be read.
     pub log: Option<Vec<String>>,
     pub trace: Vec<Order>,
@@ -126,6 +128,7 @@ impl<'b> Model<'b> {
             far: tape.pick([f64::MAX, unit * 1e6]),
             zero_solves: false,
             reports_rounding: tape.pick([true, false]),
+            components: tape.pick([true, false]),
             policy,
         };
         let zero_solves = !terms.from_zero && tape.pick([false, false, false, true]);
@@ -150,6 +153,7 @@ impl<'b> Model<'b> {
             widened: None,
             ran: None,
             ending: false,
+            components: None,
             log: None,
             trace: Vec::new(),
             terms: Terms { zero_solves, ..terms },
@@ -202,6 +206,7 @@ impl<'b> Model<'b> {
                 Order::Recompute => self.recompute(),
                 Order::Certify => self.certify()?,
                 Order::CertifyOther => self.certify_other()?,
+                Order::Components => self.by_components()?,
                 Order::Run(run) => self.run(run)?,
                 order => self.change(order)?,
             };
@@ -239,6 +244,22 @@ impl<'b> Model<'b> {
         require!(self.accuracy == Accuracy::DoubleFloat, "certified what was computed in 32 bits");
         require!(other.measured <= self.terms.bound, "certified what does not meet the bound");
         Ok(Event::Rounding(other.rounding))
+    }
+
+    /// What is met in the norm may be met by all equations, by some, or nobody can tell.
+    fn by_components(&mut self) -> Result<Event, String> {
+        require!(self.terms.components, "asked for components that nobody can tell");
+        require!(self.components.is_none(), "asked for components twice");
+        let omega = self.terms.bound * self.tape.pick([0.5, 100.0, 100.1, 1e6, f64::NAN]);
+        let found = Components { omega, rows: 1, of: 4 };
+        let found = self.tape.pick([Some(found), Some(found), None]);
+        self.components = Some(found);
+        Ok(Event::Components(found))
+    }
+
+    fn is_off(&self) -> bool {
+        let bound = self.terms.bound;
+        self.components.flatten().is_some_and(|found| found.omega.is_nan() || found.omega > 100.0 * bound)
     }
 
     /// The iterate has been judged: what it is taken for stands.
@@ -442,9 +463,15 @@ impl<'b> Model<'b> {
             StopReason::Converged => {
                 let exact = self.accuracy == Accuracy::DoubleFloat && bound >= least;
                 require!(exact, "converged by what cannot certify");
+                require!(self.terms.components == self.components.is_some(), "converged by the norm alone");
+                require!(!self.is_off(), "converged with {:?}", self.components);
                 let met = meets(own, residuals.own)
                     || other.zip(residuals.other).is_some_and(|(seen, said)| meets(seen, said));
                 require!(met, "converged above the bound");
+            }
+            StopReason::NormOnly => {
+                require!(self.is_off(), "in the norm only, by {:?}", self.components);
+                require!(meets(own, residuals.own) || residuals.other.is_some(), "not in the norm");
             }
             StopReason::Uncertified => {
                 let exact = self.accuracy == Accuracy::DoubleFloat && bound >= least;

@@ -236,6 +236,7 @@ fn roomy(at: &Iterate<'_>) -> f32 {
 impl Method for Run<'_> {
     const NAME: &'static str = "conjugate gradients for least squares";
     const CONSISTENT: bool = false;
+    const BY_COMPONENTS: bool = false;
     const SMALL: Small = Small::None;
 
     async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
