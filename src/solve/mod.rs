@@ -7,8 +7,12 @@
 
 // What all solvers are asked and how they are driven: `drive`; every decision on what was seen: `judge`. The methods: `krylov`, `stationary` with the
 // smoothers, `multigrid`, `lcp`; what helps them: `precondition`.
+#[macro_use]
+mod words;
+
 mod auto;
 mod drive;
+mod host_system;
 mod judge;
 mod krylov;
 mod lcp;
@@ -26,7 +30,10 @@ pub use auto::{
 };
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;
-pub use drive::{Breakdown, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason, project_out};
+pub use drive::{
+    Breakdown, Components, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason, project_out,
+};
+pub use host_system::{DirectUse, HostReport, HostSystem, HostSystemParams, SolvedBy};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
     FixedRun, FlexibleCgParams, FlexibleConjugateGradient, Gmres, GmresParams, Krylov, KrylovMethod,

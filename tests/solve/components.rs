@@ -19,9 +19,14 @@ fn held(n: usize, penalty: f64) -> (Csr, Vec<f64>) {
     (entries(n, n, middle.chain(beside)), b)
 }
 
+fn largest(list: &[f64]) -> f64 {
+    let sizes = list.iter().map(|v| v.abs());
+    sizes.max_by(f64::total_cmp).unwrap_or(0.0)
+}
+
 /// The share of each row in 64 bits.
 fn shares(a: &Csr, x: &[f64], b: &[f64]) -> Vec<f64> {
-    let largest = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let largest = largest(x);
     let mut of: Vec<(f64, f64)> = b.iter().map(|b| (*b, b.abs())).collect();
     for (i, j, v) in a.entries() {
         of[i].0 -= v * x[j];
@@ -32,7 +37,7 @@ fn shares(a: &Csr, x: &[f64], b: &[f64]) -> Vec<f64> {
 
 fn assert_components(report: &SolveReport, shares: &[f64], tol: f64, slack: f64, label: &str) {
     let Some(Components { omega, rows, of, .. }) = report.components else { panic!("{label}: {report:?}") };
-    let worst = shares.iter().fold(0.0f64, |m, s| m.max(*s));
+    let worst = largest(shares);
     assert!((omega - worst).abs() <= 1e-5 * worst + slack, "{label}: {omega:e}, {worst:e} in 64 bits");
     assert_eq!(of, shares.len(), "{label}");
     let past = |limit: f64| shares.iter().filter(|s| **s > limit * Components::LIMIT * tol).count();

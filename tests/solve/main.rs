@@ -5,6 +5,7 @@ mod bicgstab;
 mod breakdown;
 #[path = "../common/mod.rs"]
 mod common;
+mod components;
 mod counted;
 mod dense;
 mod edges;
@@ -17,6 +18,7 @@ mod gauss_seidel;
 mod gmres;
 mod handles;
 mod history;
+mod host_system;
 mod kept;
 mod least_squares;
 mod least_squares_pairs;

@@ -1,8 +1,5 @@
 //! A method and a preconditioner chosen by the matrix, and by how the residual falls.
 
-#[macro_use]
-mod words;
-
 mod choice;
 mod precision;
 mod report;

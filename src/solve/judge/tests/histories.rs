@@ -42,6 +42,9 @@ fn times(order: Order, unit: f64) -> Order {
             verdict.residuals.own *= unit;
             verdict.residuals.rounding = verdict.residuals.rounding.map(|r| r * unit);
             verdict.residuals.other = verdict.residuals.other.map(|r| r * unit);
+            if let Some(found) = &mut verdict.components {
+                found.omega *= unit;
+            }
             Order::End(verdict)
         }
         order => order,

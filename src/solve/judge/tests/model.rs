@@ -9,7 +9,7 @@ use super::super::{
 };
 use super::tape::Tape;
 use crate::ops::Accuracy;
-use crate::solve::drive::report::{Breakdown, Components, StopReason};
+use crate::solve::drive::report::{Breakdown, StopReason};
 use crate::solve::drive::state::Flag;
 
 /// An iterate: its true residuals, what is measured of them, and how far from the truth that may be.
@@ -74,7 +74,7 @@ pub struct Model<'b> {
     /// The copy has become the iterate, to be returned.
     ending: bool,
     /// What was found by components.
-    components: Option<Option<Components>>,
+    components: Option<hidden::Found>,
     /// What was ordered and found, for a history that is to be read.
     pub log: Option<Vec<String>>,
     pub trace: Vec<Order>,
@@ -90,6 +90,8 @@ macro_rules! require {
         }
     }};
 }
+
+mod hidden;
 
 const BREAKDOWN: Breakdown =
     Breakdown { iteration: 0, quantity: "p.Ap", value: -1.0, expected: "more than 0" };
@@ -237,29 +239,6 @@ impl<'b> Model<'b> {
             judged.hidden = !(judged.own <= self.terms.bound || rounding <= 0.5 * self.terms.bound);
         }
         Ok(Event::Rounding(rounding))
-    }
-
-    fn certify_other(&mut self) -> Result<Event, String> {
-        let Some(other) = self.x.other else { return Err("certified what was not measured".to_owned()) };
-        require!(self.accuracy == Accuracy::DoubleFloat, "certified what was computed in 32 bits");
-        require!(other.measured <= self.terms.bound, "certified what does not meet the bound");
-        Ok(Event::Rounding(other.rounding))
-    }
-
-    /// What is met in the norm may be met by all equations, by some, or nobody can tell.
-    fn by_components(&mut self) -> Result<Event, String> {
-        require!(self.terms.components, "asked for components that nobody can tell");
-        require!(self.components.is_none(), "asked for components twice");
-        let omega = self.terms.bound * self.tape.pick([0.5, 100.0, 100.1, 1e6, f64::NAN]);
-        let found = Components { omega, rows: 1, of: 4 };
-        let found = self.tape.pick([Some(found), Some(found), None]);
-        self.components = Some(found);
-        Ok(Event::Components(found))
-    }
-
-    fn is_off(&self) -> bool {
-        let bound = self.terms.bound;
-        self.components.flatten().is_some_and(|found| found.omega.is_nan() || found.omega > 100.0 * bound)
     }
 
     /// The iterate has been judged: what it is taken for stands.
@@ -459,19 +438,14 @@ impl<'b> Model<'b> {
         // What nobody adds to a residual is 2^-60 of the bound.
         let slack = 1.0 + 1e-15;
         let meets = |seen: Seen, said: f64| said <= bound && seen.truth <= slack * bound;
+        self.hides_nothing(reason)?;
         match reason {
-            StopReason::Converged => {
+            StopReason::Converged | StopReason::NormOnly => {
                 let exact = self.accuracy == Accuracy::DoubleFloat && bound >= least;
                 require!(exact, "converged by what cannot certify");
-                require!(self.terms.components == self.components.is_some(), "converged by the norm alone");
-                require!(!self.is_off(), "converged with {:?}", self.components);
                 let met = meets(own, residuals.own)
                     || other.zip(residuals.other).is_some_and(|(seen, said)| meets(seen, said));
                 require!(met, "converged above the bound");
-            }
-            StopReason::NormOnly => {
-                require!(self.is_off(), "in the norm only, by {:?}", self.components);
-                require!(meets(own, residuals.own) || residuals.other.is_some(), "not in the norm");
             }
             StopReason::Uncertified => {
                 let exact = self.accuracy == Accuracy::DoubleFloat && bound >= least;

@@ -1,0 +1,196 @@
+//! Systems of the host's in their normal form: what people bring is solved, by the road that is asked for, and certified as it was
+//! given.
+
+use crate::common::harness::on_both;
+use crate::common::pairs::is_exact;
+use crate::systems::entries;
+use texla::host::{Csr, NormalParams, problems};
+use texla::solve::{
+    AutoParams, DirectUse, HostReport, HostSystem, HostSystemParams, SolvedBy, Stop, StopReason,
+};
+use texla::{Device, Error, Result};
+
+fn params(tol: f64) -> HostSystemParams {
+    HostSystemParams::default().with_auto(AutoParams::default().with_stop(Stop::relative(tol)))
+}
+
+fn solved(device: &Device, a: &Csr, b: &[f64], params: HostSystemParams) -> (Vec<f64>, HostReport) {
+    HostSystem::new(device, a.clone(), params).unwrap().solve(b).unwrap()
+}
+
+/// By this much of the largest one, if it is certified at all.
+#[track_caller]
+fn assert_solution(
+    device: &Device,
+    (x, report): &(Vec<f64>, HostReport),
+    want: &[f64],
+    by: f64,
+    label: &str,
+) {
+    let expected = if is_exact(device) { StopReason::Converged } else { StopReason::Uncertified };
+    assert_eq!(report.solved.reason, expected, "{label}: {report}");
+    let most = |list: Vec<f64>| list.into_iter().map(f64::abs).max_by(f64::total_cmp).unwrap_or(0.0);
+    let largest = most(want.to_vec());
+    let error = most(x.iter().zip(want).map(|(x, w)| x - w).collect());
+    let by = if is_exact(device) { by } else { 1e-3 };
+    assert!(error <= by * largest, "{label}: off by {:e}, {report}", error / largest);
+}
+
+fn wanted(n: usize) -> Vec<f64> {
+    (0..n).map(|i| 1.0 + (i % 5) as f64).collect()
+}
+
+/// A grid whose first and last rows of unknowns are given by identity rows.
+fn framed(nx: usize, ny: usize) -> Csr {
+    let a = problems::poisson_2d(nx, ny).to_csr();
+    let n = nx * ny;
+    let edge = |i: usize| i < nx || i >= n - nx;
+    let inner = a.entries().filter(|(i, _, _)| !edge(*i)).collect::<Vec<_>>();
+    entries(n, n, inner.into_iter().chain((0..n).filter(|i| edge(*i)).map(|i| (i, i, 1.0))))
+}
+
+/// A grid with values that rounding has made unsymmetric, times this.
+fn uneven(nx: usize, ny: usize, times: f64) -> Csr {
+    let a = problems::poisson_2d(nx, ny).to_csr();
+    let of = |(k, v): (usize, &f64)| times * v * if k % 3 == 0 { 1.0 + f64::EPSILON } else { 1.0 };
+    let values: Vec<f64> = a.values().iter().enumerate().map(of).collect();
+    a.with_values(&values).unwrap()
+}
+
+#[test]
+fn what_people_bring_is_solved_as_what_it_is() {
+    on_both(|device| {
+        for (name, a, normal) in [
+            ("signs and last bits", uneven(13, 11, -1.0), "negated"),
+            ("identity rows", framed(13, 11), "26 rows solved directly; symmetric"),
+            ("small units", uneven(7, 9, 1e-30), "scaled"),
+            ("large units", uneven(7, 9, 1e30), "scaled"),
+            ("one", entries(1, 1, [(0, 0, -3.0)]), "1 row solved directly"),
+            (
+                "a triangle",
+                entries(40, 40, (0..40).flat_map(|i| [(i, i, 2.0), (i, (i + 1).min(39), 0.5)])),
+                "40 rows",
+            ),
+        ] {
+            let want = wanted(a.shape().rows);
+            let b = a.mul_vec(&want).unwrap();
+            for direct in [DirectUse::Never, DirectUse::ByCost] {
+                let done = solved(device, &a, &b, params(1e-9).with_direct(direct));
+                assert_solution(device, &done, &want, 1e-6, name);
+                assert!(done.1.normal.contains(normal), "{name}: {}", done.1);
+                let expected =
+                    if name == "one" || name == "a triangle" { Some(SolvedBy::Elimination) } else { None };
+                assert!(expected.is_none_or(|by| by == done.1.by), "{name}: {}", done.1);
+            }
+        }
+    });
+}
+
+#[test]
+fn penalties_hide_nothing() {
+    on_both(|device| {
+        for penalty in [1e9, 1e30] {
+            let n = 61;
+            let inner = (1..n - 1).flat_map(|i| [(i, i - 1, -1.0), (i, i, 2.0), (i, i + 1, -1.0)]);
+            let ends = [(0, 0, penalty), (0, 1, -1.0), (n - 1, n - 2, -1.0), (n - 1, n - 1, penalty)];
+            let a = entries(n, n, inner.chain(ends));
+            // Held at 1 and 3 by the penalties.
+            let mut b = vec![0.0; n];
+            (b[0], b[n - 1]) = (penalty, 3.0 * penalty);
+            let want: Vec<f64> = (0..n).map(|i| 1.0 + 2.0 * i as f64 / (n - 1) as f64).collect();
+            let done = solved(device, &a, &b, params(1e-6));
+            assert_solution(device, &done, &want, 1e-4, "penalties");
+            assert!(done.1.normal.starts_with("2 penalty rows fixed"), "{}", done.1);
+            if is_exact(device) {
+                assert!(done.1.solved.components.is_some_and(|c| c.omega < 1e-4), "{}", done.1);
+            }
+        }
+    });
+}
+
+#[test]
+fn roads_are_those_that_are_asked_for() {
+    on_both(|device| {
+        // Indefinite, and unsymmetric.
+        let shifted = problems::poisson_2d(12, 9).to_csr();
+        let shifted =
+            entries(108, 108, shifted.entries().map(|(i, j, v)| (i, j, if i == j { v - 1.2 } else { v })));
+        let wind = problems::poisson_2d(12, 9).to_csr();
+        let wind =
+            entries(108, 108, wind.entries().map(|(i, j, v)| (i, j, if j + 1 == i { 0.25 * v } else { v })));
+        for (name, a) in
+            [("shifted", shifted), ("wind", wind), ("grid", problems::poisson_2d(12, 9).to_csr())]
+        {
+            let want = wanted(108);
+            let b = a.mul_vec(&want).unwrap();
+            for direct in [DirectUse::Never, DirectUse::ByCost, DirectUse::Last, DirectUse::First] {
+                let asked = matches!(direct, DirectUse::Last | DirectUse::First);
+                let system = HostSystem::new(device, a.clone(), params(1e-10).with_direct(direct));
+                if asked && !cfg!(feature = "direct") {
+                    assert!(matches!(system, Err(Error::Unsupported { .. })), "{system:?}");
+                    continue;
+                }
+                let system = system.unwrap();
+                // What was set up serves them all.
+                for times in [1.0, -1e-20, 1e20] {
+                    let right: Vec<f64> = b.iter().map(|b| b * times).collect();
+                    let want: Vec<f64> = want.iter().map(|w| w * times).collect();
+                    let done = system.solve(&right).unwrap();
+                    assert_solution(device, &done, &want, 1e-7, name);
+                    let factors =
+                        matches!(direct, DirectUse::ByCost | DirectUse::First) && cfg!(feature = "direct");
+                    let expected = if factors {
+                        done.1.by == SolvedBy::Factors { cholesky: name == "grid" } && done.1.runs.is_empty()
+                    } else {
+                        matches!(done.1.by, SolvedBy::Iterations(_)) && !done.1.runs.is_empty()
+                    };
+                    assert!(expected, "{name} {direct}: {}", done.1);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_start_is_gone_on_from_and_parts_can_be_refused() {
+    on_both(|device| {
+        let a = uneven(9, 8, -1.0);
+        let want = wanted(72);
+        let b = a.mul_vec(&want).unwrap();
+        let system = HostSystem::new(device, a.clone(), params(1e-8).with_direct(DirectUse::Never)).unwrap();
+        let (mut seen, far) = (0, system.solve_observed(&b, &vec![0.0; 72], |_| {}).unwrap());
+        let near = system.solve_observed(&b, &far.0, |_| seen += 1).unwrap();
+        assert_solution(device, &near, &want, 1e-6, "from the solution");
+        assert!(near.1.solved.iterations < far.1.solved.iterations, "{} and {}", near.1, far.1);
+        assert!(seen > 0);
+        let plain = params(1e-8).with_direct(DirectUse::Never).with_normal(NormalParams::none());
+        let done = solved(device, &a, &b, plain);
+        assert_solution(device, &done, &want, 1e-6, "as given");
+        assert_eq!(done.1.normal, "as given");
+    });
+}
+
+#[test]
+fn what_has_no_solution_or_no_meaning_is_refused() {
+    on_both(|device| {
+        // Two chains, each with a constant null vector.
+        let chain = |k: usize| [(k, k, 1.0), (k, k + 1, -1.0), (k + 1, k, -1.0), (k + 1, k + 1, 1.0)];
+        let a = entries(6, 6, [0, 1, 3, 4].into_iter().flat_map(chain));
+        let system = HostSystem::new(device, a.clone(), params(1e-6)).unwrap();
+        let solve = |b: &[f64]| -> Result<_> { system.solve(b) };
+        let (x, report) = solve(&[1.0, 0.0, -1.0, 2.0, 2.0, -4.0]).unwrap();
+        assert_eq!(report.converged(), is_exact(device), "{report}");
+        let back = a.mul_vec(&x).unwrap();
+        assert!(
+            back.iter().zip([1.0, 0.0, -1.0, 2.0, 2.0, -4.0]).all(|(b, want)| (b - want).abs() < 1e-5),
+            "{back:?}"
+        );
+        assert!(matches!(solve(&[1.0, 0.0, -1.0, 2.0, 2.0, -3.0]), Err(Error::Inconsistent { .. })));
+        assert!(matches!(solve(&[1.0; 5]), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(solve(&[f64::NAN; 6]), Err(Error::Parameter { .. })));
+        let wide = entries(1, 2, [(0, 0, 1.0)]);
+        assert!(matches!(HostSystem::new(device, wide, params(1e-6)), Err(Error::Matrix { .. })));
+        let empty = HostSystem::new(device, entries(1, 1, []), params(1e-6));
+        assert!(matches!(empty.and_then(|s| s.solve(&[1.0])), Err(Error::Inconsistent { .. })));
+    });
+}
