@@ -75,7 +75,8 @@ const CASES: &[(&str, &str, Expect)] = &[
     (C, "2 2 1\n1 1 1dd5\n", Refused(3, "Number")),
     (C, "2 2 1\n1 1 nan\n", Refused(3, "NotFinite")),
     (C, "2 2 2\n1 1 1\n1 2 -Infinity\n", Refused(4, "NotFinite")),
-    (C, "2 2 1\n1 1 1e39\n", Refused(3, "NotFinite")),
+    (C, "2 2 1\n1 1 1e39\n", Read(2, 2, 1)),
+    (C, "2 2 1\n1 1 1e309\n", Refused(3, "NotFinite")),
     (C, "2 2 1\n1 1 -1D310\n", Refused(3, "NotFinite")),
     (C, "2 2 1\n1 1 3.4028235e38\n", Read(2, 2, 1)),
     (C, "2 2 2\n1 1 0\n2 2 -0.0\n", Read(2, 2, 2)),
@@ -146,14 +147,22 @@ fn values_land_where_they_belong() {
     assert_eq!(dense(&format!("{P}1 2 3\n1 2\n1 2\n1 1\n")), [[1., 2.]]);
 }
 
+/// Values beyond the range of 32 bits are what the file says.
+#[test]
+fn values_keep_the_range_of_64_bits() {
+    assert_eq!(dense(&format!("{C}1 2 2\n1 1 1e40\n1 2 -1.7976931348623157d308\n")), [[1e40, -f64::MAX]]);
+    let text = format!("{A}2 1\n1e300\n-2e39\n");
+    assert_eq!(parse_vector(text.as_bytes(), "b").unwrap(), [1e300, -2e39]);
+}
+
 #[test]
 fn errors_carry_file_line_and_entry() {
-    let text = format!("{C}% c\n2 2 3\n1 1 1\n\n2 2 1e39\n1 2 1\n");
+    let text = format!("{C}% c\n2 2 3\n1 1 1\n\n2 2 1e309\n1 2 1\n");
     let e = parse_matrix(text.as_bytes(), "dir/a.mtx").unwrap_err();
-    assert_eq!(e.kind, MarketErrorKind::NotFinite { entry: 1, found: "1e39".to_owned() });
+    assert_eq!(e.kind, MarketErrorKind::NotFinite { entry: 1, found: "1e309".to_owned() });
     assert_eq!(
         e.to_string(),
-        "dir/a.mtx:6: entry 1 (counted from 0) is `1e39`, expected a finite 32-bit float"
+        "dir/a.mtx:6: entry 1 (counted from 0) is `1e309`, expected a finite 64-bit float"
     );
     // CR LF and CR count as one line end each.
     let e = parse_matrix(text.replace('\n', "\r\n").as_bytes(), "a").unwrap_err();
@@ -176,6 +185,17 @@ fn warnings_count_what_single_precision_loses() {
     assert_eq!(
         warnings(format!("{C}1 5 5\n1 1 0\n1 2 1.1754944e-38\n1 3 1e-38\n1 4 -1e-300\n1 5 0.1\n")),
         [Warning::BelowNormal { count: 2, line: 5 }]
+    );
+    // 2^128 - 2^103 is where rounding to 32 bits leaves their range.
+    assert_eq!(
+        warnings(format!(
+            "{C}1 4 4\n1 1 3.4028235677973366e38\n1 2 -3.402823567797336e38\n1 3 1e40\n1 4 -1e308\n"
+        )),
+        [Warning::BeyondSingle { count: 3, line: 3 }]
+    );
+    assert_eq!(
+        Warning::BeyondSingle { count: 3, line: 3 }.to_string(),
+        "3 values are beyond the largest 32-bit float, the first in line 3"
     );
     assert_eq!(
         Warning::BelowNormal { count: 2, line: 5 }.to_string(),

@@ -152,8 +152,8 @@ pub enum MarketErrorKind {
         /// Number of entries that the size line announces.
         expected: u64,
     },
-    /// A value is NaN, infinite or beyond the largest 32-bit float.
-    #[error("entry {entry} (counted from 0) is `{found}`, expected a finite 32-bit float")]
+    /// A value is NaN, infinite or beyond the largest 64-bit float.
+    #[error("entry {entry} (counted from 0) is `{found}`, expected a finite 64-bit float")]
     NotFinite {
         /// Number of the entry in the file, counted from 0.
         entry: u64,

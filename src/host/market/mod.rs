@@ -7,9 +7,10 @@
 //! # Decisions
 //! - Entries at the same place are kept, and summed by [`Triplets::to_csr`]; explicit zeros of a coordinate file are
 //!   kept, zeros of an array file are not stored.
-//! - A value that is NaN, infinite or beyond a 32-bit float is refused, with its entry's number and line. Values
-//!   that a 32-bit float rounds are kept in `f64`; integers it cannot hold and values below its normal
-//!   range give a [`Warning`].
+//! - A value that is NaN, infinite or beyond a 64-bit float is refused, with its entry's number and line. Values
+//!   that a 32-bit float rounds are kept in `f64`; integers it cannot hold and values beyond its range or below its normal
+//!   one give a [`Warning`]. Values beyond the range are refused by an upload
+//!   ([`Error::NonFinite`](crate::Error::NonFinite)): scale rows, columns or the whole system before.
 //! - Integers must be integers and fit 64 bits with sign; beyond 2^53 they are rounded to `f64`. Exponents may be written with `e`, `E` or Fortran's `d`, `D`.
 //! - A symmetric or skew-symmetric coordinate file must keep to one triangle, the upper one as well as the
 //!   standard's lower; entries in both are refused (summing would double them). A non-zero on the diagonal of a

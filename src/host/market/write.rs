@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// Values have as many digits as it takes to read the same `f64` again: writing and reading changes nothing.
 ///
-/// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite as a 32-bit float, and [`TooLarge`](Kind::TooLarge) for 2^31
+/// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite, and [`TooLarge`](Kind::TooLarge) for 2^31
 /// rows or columns and more, since such a file could not be read again. After an error the file is as it was before
 /// ([`PendingFile`]).
 pub fn write_matrix(path: impl AsRef<Path>, matrix: &Triplets) -> Result<(), MarketError> {
@@ -149,7 +149,7 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 
     fn check_value(&self, entry: u64, value: f64) -> Result<(), MarketError> {
-        if (value as f32).is_finite() {
+        if value.is_finite() {
             return Ok(());
         }
         let found = format!("{value:e}");
