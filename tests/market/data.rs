@@ -92,6 +92,8 @@ const DOUBTFUL: &[(&str, Expect, &str)] = &[
     ("bad/lagraph_mangled_int8.mtx", Read(7, 7, 12), "GraphBLAS comments are comments"),
     ("bad/lagraph_mangled_int16.mtx", Read(7, 7, 12), "GraphBLAS comments are comments"),
     ("bad/lagraph_mangled_uint8.mtx", Read(7, 7, 12), "GraphBLAS comments are comments"),
+    ("people/spd_word.mtx", Read(2, 2, 4), "spd declares a symmetric matrix"),
+    ("people/extended.mtx", Read(2, 2, 2), "a right-hand side after the entries, as Lis has it"),
     ("bad/lagraph_mangled_uint16.mtx", Read(7, 7, 12), "GraphBLAS comments are comments"),
 ];
 

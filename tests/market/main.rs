@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod complex;
 mod data;
 mod expect;
 mod hostile;

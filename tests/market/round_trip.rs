@@ -53,6 +53,17 @@ proptest! {
     }
 
     #[test]
+    fn complex_vectors_return_as_they_were(pairs in prop::collection::vec((value(), value()), 0..40)) {
+        let x: Vec<f64> = pairs.into_iter().flat_map(|(re, im)| [re, im]).collect();
+        let mut text = Vec::new();
+        market::write_complex_vector_to(&mut text, &x).unwrap();
+        let options = market::ReadOptions::default().with_complex(true);
+        let y = options.parse_vector(&text[..], "round trip").unwrap();
+        let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        prop_assert_eq!(bits(&y), bits(&x));
+    }
+
+    #[test]
     fn vectors_of_f32_return_as_they_were(x in prop::collection::vec(any::<f32>().prop_filter("finite", |v| v.is_finite()), 0..60)) {
         let mut text = Vec::new();
         market::write_vector_to(&mut text, &x).unwrap();
@@ -83,6 +94,10 @@ fn what_could_not_be_read_is_not_written() {
         assert_eq!((e.line, e.kind), (4, expected));
         assert!(market::write_vector_to(Vec::new(), &[value]).is_err());
     }
+    let e = market::write_complex_vector_to(Vec::new(), &[1.0, f64::NAN]).unwrap_err();
+    assert!(matches!(e.kind, market::MarketErrorKind::NotFinite { entry: 0, .. }), "{e}");
+    let e = market::write_complex_vector_to(Vec::new(), &[1.0, 2.0, 3.0]).unwrap_err();
+    assert_eq!(e.to_string(), "writer:1: found 3 words, expected pairs of real and imaginary part");
     let e = market::write_matrix_to(Vec::new(), &Triplets::new(Shape::new(1 << 31, 1))).unwrap_err();
     assert!(matches!(e.kind, market::MarketErrorKind::TooLarge { .. }), "{e}");
 }

@@ -130,8 +130,10 @@ pub enum MarketErrorKind {
         /// The largest value allowed.
         limit: u64,
     },
-    /// A symmetric or skew-symmetric matrix must be square.
-    #[error("the matrix is declared symmetric or skew-symmetric and is {found}, expected a square one")]
+    /// A symmetric, skew-symmetric or Hermitian matrix must be square.
+    #[error(
+        "the matrix is declared symmetric, skew-symmetric or Hermitian and is {found}, expected a square one"
+    )]
     NotSquare {
         /// Rows and columns.
         found: Shape,
@@ -143,6 +145,24 @@ pub enum MarketErrorKind {
         found: u64,
         /// Number of entries that the size line announces.
         expected: u64,
+    },
+    /// The file ends before the last element of a vector that follows the entries.
+    #[error("the file ends after {found} elements of {what}, expected {expected}")]
+    TooFewElements {
+        /// Which vector.
+        what: &'static str,
+        /// Number of elements found.
+        found: usize,
+        /// Number of elements expected.
+        expected: usize,
+    },
+    /// A vector that follows the entries has an element twice.
+    #[error("{what} has element {index} twice, expected each one once")]
+    RepeatedElement {
+        /// Which vector.
+        what: &'static str,
+        /// Place of the element, counted from 1.
+        index: u64,
     },
     /// There is text after the last entry.
     #[error("found `{found}` after the last entry, expected the end after {expected} entries")]
@@ -160,7 +180,7 @@ pub enum MarketErrorKind {
         /// The value as written.
         found: String,
     },
-    /// A symmetric or skew-symmetric file holds entries on both sides of the diagonal.
+    /// A symmetric, skew-symmetric or Hermitian file holds entries on both sides of the diagonal.
     #[error(
         "entry ({row}, {col}) lies in the other triangle, expected one triangle only: the other one is implied"
     )]
@@ -176,6 +196,16 @@ pub enum MarketErrorKind {
         /// Row and column, counted from 1.
         index: u64,
         /// The value as written.
+        found: String,
+    },
+    /// A Hermitian matrix has a diagonal entry that is not real.
+    #[error(
+        "diagonal entry ({index}, {index}) has the imaginary part `{found}`, expected 0 in a Hermitian matrix"
+    )]
+    HermitianDiagonal {
+        /// Row and column, counted from 1.
+        index: u64,
+        /// The imaginary part as written.
         found: String,
     },
     /// A vector was to be read and the file holds a matrix.

@@ -1,8 +1,15 @@
-//! Matrix Market files: reading and writing sparse and dense real matrices and vectors.
+//! Matrix Market files: reading and writing sparse and dense matrices and vectors.
 //!
 //! Read are the formats `coordinate` and `array`, the fields `real`, `integer` and `pattern` (every value 1), and the symmetries
-//! `general`, `symmetric` and `skew-symmetric` (expanded to both triangles). `complex`, `hermitian` and the
-//! object `vector` (an extension without a standard) are refused by name.
+//! `general`, `symmetric` and `skew-symmetric` (expanded to both triangles). The field `complex` and the symmetry `hermitian`
+//! are read in their real form on request ([`ReadOptions::with_complex`]) and refused by name otherwise; the
+//! object `vector` (an extension without a standard) is always refused by name.
+//!
+//! # Extensions
+//! - `spd` and `hpd` in place of `symmetric` and `hermitian`, and `positive-definite`, `positive-semidefinite` or `spd` after them,
+//!   declare the same symmetry; other additions are refused.
+//! - A size line of five numbers is that of Lis' extended format: a right-hand side and a solution may follow the entries
+//!   ([`MarketMatrix::rhs`], [`MarketMatrix::solution`]).
 //!
 //! # Decisions
 //! - Entries at the same place are kept, and summed by [`Triplets::to_csr`]; explicit zeros of a coordinate file are
@@ -12,9 +19,9 @@
 //!   one give a [`Warning`]. Values beyond the range are refused by an upload
 //!   ([`Error::NonFinite`](crate::Error::NonFinite)): scale rows, columns or the whole system before.
 //! - Integers must be integers and fit 64 bits with sign; beyond 2^53 they are rounded to `f64`. Exponents may be written with `e`, `E` or Fortran's `d`, `D`.
-//! - A symmetric or skew-symmetric coordinate file must keep to one triangle, the upper one as well as the
+//! - A symmetric, skew-symmetric or Hermitian coordinate file must keep to one triangle, the upper one as well as the
 //!   standard's lower; entries in both are refused (summing would double them). A non-zero on the diagonal of a
-//!   skew-symmetric matrix is refused.
+//!   skew-symmetric matrix is refused, and so is an imaginary part on that of a Hermitian one.
 //! - One entry per line. A missing, extra or unreadable word is refused, and so is a missing or extra entry.
 //! - The first line with text must be the banner, in upper or lower case, with one or two percent signs. Blank lines, lines that
 //!   start with `%`, leading and extra spaces are accepted everywhere, and so are the line ends LF, CR LF and CR,
@@ -30,13 +37,14 @@
 mod error;
 mod header;
 mod lines;
+mod options;
 mod read;
 mod value;
 mod vector;
 mod write;
 
 use crate::host::Triplets;
-#[cfg(all(feature = "io", feature = "script"))]
+#[cfg(feature = "script")]
 use crate::shape::Shape;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -45,15 +53,19 @@ use std::path::Path;
 pub use error::{MarketError, MarketErrorKind};
 pub use header::{Field, Format, Symmetry};
 pub use lines::MAX_LINE;
+pub use options::ReadOptions;
 pub use value::Warning;
 pub use vector::{parse_vector, read_vector};
-pub use write::{write_array, write_array_to, write_matrix, write_matrix_to, write_vector, write_vector_to};
+pub use write::{
+    write_array, write_array_to, write_complex_vector, write_complex_vector_to, write_matrix,
+    write_matrix_to, write_vector, write_vector_to,
+};
 
 /// What a Matrix Market file holds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MarketMatrix {
-    /// The matrix, with both triangles if the file holds one.
+    /// The matrix, with both triangles if the file holds one; its real form where that was requested.
     pub triplets: Triplets,
     /// Whether the file lists entries with their places, or all elements.
     pub format: Format,
@@ -63,6 +75,10 @@ pub struct MarketMatrix {
     pub symmetry: Symmetry,
     /// Number of entries in the file, before the other triangle was added and zeros of an array file were left out.
     pub stored_entries: usize,
+    /// The right-hand side, if one follows the entries as in extended files of Lis.
+    pub rhs: Option<Vec<f64>>,
+    /// The solution, if one follows the entries as in extended files of Lis.
+    pub solution: Option<Vec<f64>>,
     /// What a 32-bit float cannot hold, one warning per kind.
     pub warnings: Vec<Warning>,
 }
@@ -80,8 +96,7 @@ pub struct MarketMatrix {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn read_matrix(path: impl AsRef<Path>) -> Result<MarketMatrix, MarketError> {
-    let (reader, name) = open(path.as_ref())?;
-    parse_matrix(reader, &name)
+    ReadOptions::default().read_matrix(path)
 }
 
 /// Reads a matrix from any buffered reader; `name` stands for the file in errors.
@@ -100,9 +115,7 @@ pub fn read_matrix(path: impl AsRef<Path>) -> Result<MarketMatrix, MarketError> 
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn parse_matrix(reader: impl BufRead, name: &str) -> Result<MarketMatrix, MarketError> {
-    let mut lines = lines::Lines::new(reader, name);
-    let header = header::read(&mut lines)?;
-    parse_entries(&mut lines, &header, Triplets::new(header.shape))
+    ReadOptions::default().parse_matrix(reader, name)
 }
 
 /// Reads a matrix from a file once `admit` has let it in, by its shape and by how many entries it may have at most, from
@@ -119,7 +132,7 @@ pub(crate) fn read_admitted<T, E>(
     // Pipes have no length: there the header is all that is known.
     let bytes = reader.get_ref().metadata().ok().filter(|found| found.is_file()).map(|found| found.len());
     let mut lines = lines::Lines::new(reader, &name);
-    let header = header::read(&mut lines)?;
+    let header = header::read(&mut lines, ReadOptions::default())?;
     // A number, a sign and a newline: `1\n`, or `1 1\n`.
     let shortest = if header.format == Format::Array { 2 } else { 4 };
     let listed = bytes.map_or(header.entries, |bytes| header.entries.min(bytes.div_ceil(shortest)));
@@ -138,7 +151,7 @@ fn parse_entries<R: BufRead>(
     mut triplets: Triplets,
 ) -> Result<MarketMatrix, MarketError> {
     let mut notes = value::Notes::default();
-    let stored_entries = read::entries(lines, header, &mut notes, &mut |row, col, value| {
+    let stored = read::entries(lines, header, &mut notes, &mut |row, col, value| {
         triplets.push_valid(row, col, value);
     })?;
     Ok(MarketMatrix {
@@ -146,7 +159,9 @@ fn parse_entries<R: BufRead>(
         format: header.format,
         field: header.field,
         symmetry: header.symmetry,
-        stored_entries,
+        stored_entries: stored.entries,
+        rhs: stored.rhs,
+        solution: stored.solution,
         warnings: notes.warnings(),
     })
 }

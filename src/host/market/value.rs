@@ -75,7 +75,7 @@ impl Notes {
                 }
                 Ok(value as f64)
             }
-            Field::Real => {
+            Field::Real | Field::Complex => {
                 let value = real(word)?;
                 let single = value as f32;
                 if !value.is_finite() {

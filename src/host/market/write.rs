@@ -56,6 +56,34 @@ pub fn write_vector_to<T: Copy + Into<f64>>(writer: impl Write, values: &[T]) ->
     Writer::new(writer, "writer").vector(values)
 }
 
+/// Writes a complex vector, given as pairs of real and imaginary part, to a file as `array complex general` with one column.
+///
+/// [`ReadOptions::with_complex`](super::ReadOptions::with_complex) reads the same pairs again.
+///
+/// # Errors
+/// As [`write_matrix`]; [`WordCount`](Kind::WordCount) for an odd number of values.
+pub fn write_complex_vector(path: impl AsRef<Path>, pairs: &[f64]) -> Result<(), MarketError> {
+    to_file(path.as_ref(), |writer| writer.complex_vector(pairs))
+}
+
+/// Writes a complex vector to any writer; see [`write_complex_vector`].
+///
+/// # Errors
+/// As [`write_complex_vector`].
+///
+/// ```
+/// use texla::host::market::{self, ReadOptions};
+/// let mut text = Vec::new();
+/// market::write_complex_vector_to(&mut text, &[1.0, -2.0, 0.5, 0.0])?;
+/// assert_eq!(text, b"%%MatrixMarket matrix array complex general\n2 1\n1e0 -2e0\n5e-1 0e0\n");
+/// let options = ReadOptions::default().with_complex(true);
+/// assert_eq!(options.parse_vector(&text[..], "text")?, [1.0, -2.0, 0.5, 0.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn write_complex_vector_to(writer: impl Write, pairs: &[f64]) -> Result<(), MarketError> {
+    Writer::new(writer, "writer").complex_vector(pairs)
+}
+
 /// Writes a dense matrix, given row by row, to a file as `array real general`.
 ///
 /// *Errors*: as [`write_matrix`]; [`WordCount`](Kind::WordCount) if there are not `rows * cols` values.
@@ -123,6 +151,23 @@ impl<'a, W: Write> Writer<'a, W> {
 
     fn vector<T: Copy + Into<f64>>(self, values: &[T]) -> Result<(), MarketError> {
         self.array(Shape::column(values.len()), values)
+    }
+
+    fn complex_vector(mut self, pairs: &[f64]) -> Result<(), MarketError> {
+        let (numbers, rest) = pairs.as_chunks::<2>();
+        self.check_extent("number of rows", numbers.len())?;
+        if !rest.is_empty() {
+            let (what, found, expected) = ("pairs of real and imaginary part", pairs.len(), pairs.len() + 1);
+            return Err(self.error(Kind::WordCount { what, found, expected }));
+        }
+        self.put(format_args!("%%MatrixMarket matrix array complex general"))?;
+        self.put(format_args!("{} 1", numbers.len()))?;
+        for (entry, &[re, im]) in (0u64..).zip(numbers) {
+            self.check_value(entry, re)?;
+            self.check_value(entry, im)?;
+            self.put(format_args!("{re:e} {im:e}"))?;
+        }
+        self.finish()
     }
 
     fn array<T: Copy + Into<f64>>(mut self, shape: Shape, values: &[T]) -> Result<(), MarketError> {
