@@ -72,7 +72,7 @@ const DOUBTFUL: &[(&str, Expect, &str)] = &[
     ("format/lagraph_matrix_int64.mtx", Read(7, 7, 12), "integers beyond 2^24 give a warning"),
     ("format/lagraph_skew_fp32.mtx", Refused(5, "NotFinite"), "infinity is refused"),
     ("format/lagraph_skew_int8.mtx", Read(6, 6, 20), "explicit zeros are kept"),
-    ("format/lagraph_west0067_noheader.mtx", Refused(1, "Banner"), "the banner is required"),
+    ("format/lagraph_west0067_noheader.mtx", Refused(1, "Foreign"), "the banner is required: a size line and entries without it"),
     ("format/made_f32_denormals.mtx", Read(2, 2, 2), "values below the normal range give a warning"),
     ("format/spqr_Tina_AskCal_integer.mtx", Read(11, 11, 29), "pattern: every value is 1"),
     ("format/spqr_young1c_complex.mtx", Refused(1, "Unsupported"), "complex is refused by name"),

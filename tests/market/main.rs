@@ -6,6 +6,9 @@ mod common;
 mod complex;
 mod data;
 mod expect;
+mod foreign;
+#[cfg(feature = "gzip")]
+mod gzip;
 mod hostile;
 mod round_trip;
 mod small;

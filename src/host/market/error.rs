@@ -1,6 +1,6 @@
 //! The error type of Matrix Market files.
 
-use super::MAX_LINE;
+use super::{ForeignFormat, MAX_LINE};
 use crate::host::printable;
 use crate::shape::Shape;
 use std::io;
@@ -46,6 +46,28 @@ pub enum MarketErrorKind {
         kind: io::ErrorKind,
         /// The system's message.
         message: String,
+    },
+    /// The compressed bytes of gzip are damaged or end too early. The line is the one of the decompressed text.
+    #[error("the gzip stream is damaged: {damage}")]
+    Gzip {
+        /// What the decoder reports.
+        damage: String,
+    },
+    /// The file has another format; see [`ForeignFormat`] for how each is converted.
+    #[error("{format}")]
+    Foreign {
+        /// The format.
+        format: ForeignFormat,
+    },
+    /// A file in gzip expands to more entries than its size stands for, as one made to fill the memory does.
+    #[error(
+        "{entries} entries of {bytes} compressed bytes are out of proportion: if they are meant, decompress the file (gunzip)"
+    )]
+    Expansion {
+        /// Number of entries, those of the implied triangle included.
+        entries: u64,
+        /// Number of compressed bytes read so far.
+        bytes: u64,
     },
     /// A line does not end.
     #[error("line longer than {MAX_LINE} bytes")]

@@ -1,6 +1,7 @@
 //! Banner and size line.
 
 use super::error::{MarketError, MarketErrorKind as Kind, quote};
+use super::foreign;
 use super::lines::Lines;
 use super::options::ReadOptions;
 use crate::shape::Shape;
@@ -84,7 +85,9 @@ pub(super) fn read<R: BufRead>(
         return Err(lines.error(Kind::Truncated { expected: "the banner `%%MatrixMarket ...`" }));
     }
     if !is_banner(lines) {
-        return Err(lines.error(Kind::Banner { found: lines.quoted() }));
+        let banner = lines.error(Kind::Banner { found: lines.quoted() });
+        let kind = foreign::of_text(lines).map_or(banner.kind, |format| Kind::Foreign { format });
+        return Err(MarketError { kind, ..banner });
     }
     let (format, field, symmetry) = banner(lines, options)?;
     if !lines.advance()? {

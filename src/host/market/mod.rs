@@ -5,7 +5,15 @@
 //! are read in their real form on request ([`ReadOptions::with_complex`]) and refused by name otherwise; the
 //! object `vector` (an extension without a standard) is always refused by name.
 //!
-//! # Extensions
+//! # Other files
+//! - Files that gzip has compressed are recognised by their first bytes, whatever their name, and decompressed on the way
+//!   (feature `gzip`); no more than a line of their text is in memory. Lines in errors are those of the text. A
+//!   file may expand to 2^24 entries, or 16 for each byte of the file if that is more: what exceeds this is refused
+//!   ([`Expansion`](MarketErrorKind::Expansion)), since 10 KB can expand to 10 MB.
+//! - Formats of NumPy, MATLAB and HDF5, Harwell-Boeing and Rutherford-Boeing files, archives, lists of entries without a
+//!   banner and rows of numbers are recognised and refused with a command that converts them
+//!   ([`Foreign`](MarketErrorKind::Foreign)). Of text a few lines are looked at: three columns that begin with two whole
+//!   numbers are taken for a list of entries.
 //! - `spd` and `hpd` in place of `symmetric` and `hermitian`, and `positive-definite`, `positive-semidefinite` or `spd` after them,
 //!   declare the same symmetry; other additions are refused.
 //! - A size line of five numbers is that of Lis' extended format: a right-hand side and a solution may follow the entries
@@ -35,10 +43,12 @@
 //! nalgebra-sparse 0.12 panics (index beyond 64 bits), turns 1e310 into infinity and holds a parse tree of the whole file.
 
 mod error;
+mod foreign;
 mod header;
 mod lines;
 mod options;
 mod read;
+mod source;
 mod value;
 mod vector;
 mod write;
@@ -47,10 +57,13 @@ use crate::host::Triplets;
 #[cfg(feature = "script")]
 use crate::shape::Shape;
 use std::fs::File;
+#[cfg(feature = "script")]
+use std::io::Read;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 pub use error::{MarketError, MarketErrorKind};
+pub use foreign::ForeignFormat;
 pub use header::{Field, Format, Symmetry};
 pub use lines::MAX_LINE;
 pub use options::ReadOptions;
@@ -131,18 +144,39 @@ pub(crate) fn read_admitted<T, E>(
     let (reader, name) = open(path)?;
     // Pipes have no length: there the header is all that is known.
     let bytes = reader.get_ref().metadata().ok().filter(|found| found.is_file()).map(|found| found.len());
-    let mut lines = lines::Lines::new(reader, &name);
-    let header = header::read(&mut lines, ReadOptions::default())?;
+    let mut lines = lines::Lines::new(reader, &name)?;
+    let header = header::read(&mut lines, ReadOptions::default());
+    let header = lines.unless_damaged(header)?;
     // A number, a sign and a newline: `1\n`, or `1 1\n`.
     let shortest = if header.format == Format::Array { 2 } else { 4 };
-    let listed = bytes.map_or(header.entries, |bytes| header.entries.min(bytes.div_ceil(shortest)));
+    let listed = bytes.map_or(header.entries, |bytes| {
+        let most = if lines.is_compressed() {
+            bytes.saturating_mul(source::MAX_EXPANSION).div_ceil(shortest).min(source::most_entries(bytes))
+        } else {
+            bytes.div_ceil(shortest)
+        };
+        header.entries.min(most)
+    });
     let both = if header.symmetry == Symmetry::General { listed } else { 2 * listed };
     let admitted = match admit(header.shape, both) {
         Ok(admitted) => admitted,
         Err(refused) => return Ok(Err(refused)),
     };
     let list = Triplets::with_capacity(header.shape, both as usize);
-    parse_entries(&mut lines, &header, list).map(|read| Ok((read, admitted)))
+    let read = parse_entries(&mut lines, &header, list);
+    lines.unless_damaged(read).map(|read| Ok((read, admitted)))
+}
+
+/// Whether a file begins as a stream of gzip, or as another format that is not text. False where it cannot be read, and
+/// of pipes, whose bytes would be lost.
+#[cfg(feature = "script")]
+pub(crate) fn is_foreign_to_text(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(source::HEAD as u64).read_to_end(&mut head));
+    read.is_ok() && foreign::of_bytes(&head).is_some()
 }
 
 fn parse_entries<R: BufRead>(

@@ -58,9 +58,10 @@ impl ReadOptions {
     /// # Errors
     /// As [`read_matrix`](super::read_matrix).
     pub fn parse_matrix(self, reader: impl BufRead, name: &str) -> Result<MarketMatrix, MarketError> {
-        let mut lines = Lines::new(reader, name);
-        let header = header::read(&mut lines, self)?;
-        parse_entries(&mut lines, &header, Triplets::new(header.shape_read()))
+        let mut lines = Lines::new(reader, name)?;
+        let read = header::read(&mut lines, self)
+            .and_then(|header| parse_entries(&mut lines, &header, Triplets::new(header.shape_read())));
+        lines.unless_damaged(read)
     }
 
     /// Reads a vector from a file; see [`read_vector`](super::read_vector).

@@ -24,6 +24,7 @@ pub(super) fn entries<R: BufRead>(
 ) -> Result<Stored, MarketError> {
     let mut place = Place::first(header);
     let mut lower = None;
+    let mut handed = 0;
     for entry in 0..header.entries {
         if !lines.advance()? {
             return Err(lines.error(Kind::TooFewEntries { found: entry, expected: header.entries }));
@@ -46,7 +47,8 @@ pub(super) fn entries<R: BufRead>(
         if header.format == Format::Array && value == [0.0; 2] && !header.vector {
             continue;
         }
-        put_both(header, (row, col), value, put);
+        handed += put_both(header, (row, col), value, put);
+        lines.check_expansion(handed)?;
     }
     let mut vector = |follows: bool, what: &'static str, len: usize| {
         if follows { vector(lines, header, notes, what, len).map(Some) } else { Ok(None) }
@@ -178,6 +180,7 @@ fn vector<R: BufRead>(
         let place = index("index", place, len).map_err(|k| lines.error(k))?;
         let value = notes.parse(Field::Real, value, found as u64, lines.line());
         stored.push((place, value.map_err(|k| lines.error(k))?));
+        lines.check_expansion(found as u64)?;
     }
     stored.sort_by_key(|(place, _)| *place);
     let twice = stored.windows(2).find_map(|pair| match pair {

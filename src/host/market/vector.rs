@@ -39,8 +39,9 @@ pub fn parse_vector(reader: impl BufRead, name: &str) -> Result<Vec<f64>, Market
 
 /// Reads a vector; of its real form, pairs of real and imaginary part.
 pub(super) fn parse(options: ReadOptions, reader: impl BufRead, name: &str) -> Result<Vec<f64>, MarketError> {
-    let mut lines = Lines::new(reader, name);
-    elements(&mut lines, options)
+    let mut lines = Lines::new(reader, name)?;
+    let read = elements(&mut lines, options);
+    lines.unless_damaged(read)
 }
 
 fn elements<R: BufRead>(lines: &mut Lines<'_, R>, options: ReadOptions) -> Result<Vec<f64>, MarketError> {
