@@ -97,7 +97,7 @@ mod io {
             if path.is_dir() {
                 return Err(refused(path, "it is a folder", at));
             }
-            if !is_market(path) {
+            if !is_market(path) && !market::is_foreign_to_text(path) {
                 let (shape, values, _room) = self.read_text(path, at)?;
                 let _copy = self.room_to_copy(shape, at)?;
                 return self.dense(shape, &values, at);
