@@ -47,7 +47,8 @@ pub enum MarketErrorKind {
         /// The system's message.
         message: String,
     },
-    /// The compressed bytes of gzip are damaged or end too early. The line is the one of the decompressed text.
+    /// The compressed bytes of gzip are damaged or end too early. The line is the one of the decompressed text up to which it was
+    /// read, 1 where the first 264 bytes are not there.
     #[error("the gzip stream is damaged: {damage}")]
     Gzip {
         /// What the decoder reports.
