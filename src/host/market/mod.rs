@@ -101,7 +101,11 @@ pub struct MarketMatrix {
 /// *Cost*: one pass; 16 bytes per entry, twice that while growing. Nothing is kept per row or column, but
 /// [`Triplets::to_csr`] needs memory for each row: look at the shape first if the file is not to be trusted.
 ///
-/// *Errors*: [`MarketError`] with file, line, what was found and what was expected.
+/// # Errors
+/// [`MarketError`] with file, line, what was found and what was expected; among them [`Foreign`](MarketErrorKind::Foreign)
+/// for another format, with the command that converts it, [`Gzip`](MarketErrorKind::Gzip) and
+/// [`Expansion`](MarketErrorKind::Expansion) for compressed files, and [`Unsupported`](MarketErrorKind::Unsupported) for complex
+/// ones, which [`ReadOptions::with_complex`] reads.
 ///
 /// ```no_run
 /// let m = texla::host::market::read_matrix("nos4.mtx")?;
@@ -114,7 +118,10 @@ pub fn read_matrix(path: impl AsRef<Path>) -> Result<MarketMatrix, MarketError> 
 
 /// Reads a matrix from any buffered reader; `name` stands for the file in errors.
 ///
-/// *Cost*, *Errors*: as [`read_matrix`].
+/// *Cost*: as [`read_matrix`].
+///
+/// # Errors
+/// As [`read_matrix`].
 ///
 /// ```
 /// use texla::host::market::{MarketErrorKind, Symmetry, parse_matrix};

@@ -18,7 +18,8 @@ const FREE_LEN: u64 = 1 << 20;
 /// bytes in the file if that is more, so that a short file cannot ask for any amount of memory.
 /// Vectors that follow the entries in a file of Lis are checked and not read. Warnings are not reported; read the file with [`read_matrix`](super::read_matrix) to see them.
 ///
-/// *Errors*: as [`read_matrix`](super::read_matrix), and [`NotAVector`](Kind::NotAVector), [`SparseVector`](Kind::SparseVector).
+/// # Errors
+/// As [`read_matrix`](super::read_matrix), and [`NotAVector`](Kind::NotAVector), [`SparseVector`](Kind::SparseVector).
 pub fn read_vector(path: impl AsRef<Path>) -> Result<Vec<f64>, MarketError> {
     ReadOptions::default().read_vector(path)
 }
