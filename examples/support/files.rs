@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Command, ValueHint};
-use texla::host::market::{self, MarketError, MarketErrorKind, ReadOptions};
+use texla::host::market::{self, MarketError, MarketErrorKind, MarketMatrix, ReadOptions};
 use texla::host::{Csr, FileId, PendingFile};
 
 use super::outcome::{Failure, Result};
@@ -140,21 +140,29 @@ pub struct MatrixFile {
 
 /// Reads a Matrix Market file.
 pub fn read_matrix_file(path: &Path, options: ReadOptions) -> Result<MatrixFile> {
-    let read = options.read_matrix(path).map_err(in_market)?;
+    matrix_file(path, options.read_matrix(path))
+}
+
+/// Reads a matrix, and where it is complex and `--complex` is given, its real form.
+pub fn read_matrix(path: &Path, complex: bool) -> Result<Csr> {
+    let read = match market::read_matrix(path) {
+        Err(MarketError { kind: MarketErrorKind::Unsupported { found: "complex", .. }, .. }) if complex => {
+            ReadOptions::default().with_complex(true).read_matrix(path)
+        }
+        read => read,
+    };
+    Ok(matrix_file(path, read)?.a)
+}
+
+/// The matrix of a file, its warnings said.
+fn matrix_file(path: &Path, read: std::result::Result<MarketMatrix, MarketError>) -> Result<MatrixFile> {
+    let read = read.map_err(in_market)?;
     for warning in &read.warnings {
         // Not on standard error, which is for what ends the program.
         say(format_args!("warning     {}: {warning}", path.display()));
     }
     let a = believable(&read.triplets, path.display())?;
     Ok(MatrixFile { a, rhs: read.rhs, solution: read.solution })
-}
-
-/// Reads a matrix, and where it is complex and `--complex` is given, its real form.
-pub fn read_matrix(path: &Path, complex: bool) -> Result<Csr> {
-    let is_complex =
-        |error: MarketError| matches!(error.kind, MarketErrorKind::Unsupported { found: "complex", .. });
-    let complex = complex && market::read_matrix(path).is_err_and(is_complex);
-    Ok(read_matrix_file(path, ReadOptions::default().with_complex(complex))?.a)
 }
 
 /// The failure of a file that cannot be read, with the flag that would read it.
