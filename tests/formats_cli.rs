@@ -31,7 +31,7 @@ fn packed(name: &str, text: &str) -> String {
 fn close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
     for (x, want) in found.iter().zip(expected) {
-        assert!((x - want).abs() <= 1e-6 * want.abs().max(1.0), "{found:?}, expected {expected:?}");
+        assert!((x - want).abs() <= 1e-6 * (want.abs() + 1.0), "{found:?}, expected {expected:?}");
     }
 }
 
