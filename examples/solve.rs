@@ -1,16 +1,17 @@
 //! The main job: a sparse system from a Matrix Market file (or a built-in Poisson problem), solved by what suits it
 //! entirely in textures and checked on the CPU in 64 bits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use support::{
-    CommonArgs, Failure, LinePlot, Ordinary, Progress, Report, Table, count, in_flags, json, refused,
-    residual, say, worst,
+    CommonArgs, Failure, LinePlot, MatrixFile, Ordinary, Progress, Report, Table, count, in_flags, json,
+    refused, residual, say, worst,
 };
-use texla::host::{Csr, market, problems};
+use texla::host::market::{self, ReadOptions};
+use texla::host::{Csr, problems};
 use texla::solve::{
     Auto, AutoParams, AutoReport, Choice, ChoiceParams, HistoryPoint, LinOp, MethodKind, Multigrid,
     MultigridParams, Precision, PreconditionerKind, ResidualKind, SolveReport, Stop, Tried,
@@ -31,10 +32,14 @@ struct Args {
     /// Matrix Market file; without it the five-point Poisson problem on 512x512 (64x64 with --quick)
     #[arg(long, value_name = "A.mtx", value_hint = clap::ValueHint::FilePath)]
     matrix: Option<PathBuf>,
+    /// Read the files as complex ones, in their real form: a block of 2 x 2 numbers for each entry, real and imaginary part in turn
+    /// for each element of a vector; the solution is written as a complex vector
+    #[arg(long, requires = "matrix")]
+    complex: bool,
     /// Side of the built-in problem, which has N x N unknowns; up to 4096
     #[arg(long, value_name = "N", conflicts_with = "matrix")]
     size: Option<usize>,
-    /// Right-hand side; without it b = A 1
+    /// Right-hand side; without it the one in the matrix' file, or else b = A 1
     #[arg(long, value_name = "b.mtx", value_hint = clap::ValueHint::FilePath)]
     rhs: Option<PathBuf>,
     /// Known solution, to report the error against
@@ -238,6 +243,18 @@ fn check_multigrid(args: &Args) -> support::Result {
     Err(Failure::bad_input(format_args!("--precond multigrid: {why}")))
 }
 
+/// A vector of a file, in as many numbers as the matrix has rows or columns.
+fn read_vector(path: &Path, options: ReadOptions, what: &str, expected: usize) -> support::Result<Vec<f64>> {
+    let values = options.read_vector(path).map_err(support::in_market)?;
+    if values.len() == expected {
+        return Ok(values);
+    }
+    let of_one = if options.complex { 2 } else { 1 };
+    let (found, expected) = (values.len() / of_one, expected / of_one);
+    let path = path.display();
+    Err(Failure::bad_input(format_args!("{path}: {what} has {found} elements, expected {expected}")))
+}
+
 fn problem(args: &Args) -> support::Result<Problem> {
     if args.restart.is_some() && args.method.0 != Some(MethodKind::Gmres) {
         return Err(Failure::bad_input("--restart: cycles are those of --method gmres"));
@@ -245,35 +262,27 @@ fn problem(args: &Args) -> support::Result<Problem> {
     if args.is_multigrid() {
         check_multigrid(args)?;
     }
+    let options = ReadOptions::default().with_complex(args.complex);
     let mut built_in = None;
-    let (name, a) = match &args.matrix {
-        Some(path) => (path.display().to_string(), support::read_matrix(path)?),
+    let (name, MatrixFile { a, rhs, solution }) = match &args.matrix {
+        Some(path) => (path.display().to_string(), support::read_matrix_file(path, options)?),
         None => {
             let side = args.size.unwrap_or(if args.common.quick { 64 } else { 512 });
             support::in_range("--size", side, 1..=LONGEST_SIDE)?;
             built_in = Some(side);
-            (
-                format!("five-point Poisson problem on {side}x{side}"),
-                problems::poisson_2d(side, side).to_csr(),
-            )
+            let a = problems::poisson_2d(side, side).to_csr();
+            let name = format!("five-point Poisson problem on {side}x{side}");
+            (name, MatrixFile { a, rhs: None, solution: None })
         }
     };
-    let read = |path: &PathBuf, what: &str, expected: usize| -> support::Result<Vec<f64>> {
-        let values = market::read_vector(path).map_err(Error::from)?;
-        if values.len() != expected {
-            let found = values.len();
-            let what = format!("{}: {what} has {found} elements, expected {expected}", path.display());
-            return Err(Failure::bad_input(what));
-        }
-        Ok(values)
-    };
-    let b = match &args.rhs {
-        Some(path) => read(path, "the right-hand side", a.shape().rows)?,
-        None => a.mul_vec(&vec![1.0; a.shape().cols])?,
+    let b = match (&args.rhs, rhs) {
+        (Some(path), _) => read_vector(path, options, "the right-hand side", a.shape().rows)?,
+        (None, Some(rhs)) => rhs,
+        (None, None) => a.mul_vec(&vec![1.0; a.shape().cols])?,
     };
     let x_ref = match &args.x_ref {
-        Some(path) => Some(read(path, "the known solution", a.shape().cols)?),
-        None => None,
+        Some(path) => Some(read_vector(path, options, "the known solution", a.shape().cols)?),
+        None => solution,
     };
     let Ordinary { a, b, larger, exponent } = Ordinary::new(a, b)?;
     let x_ref = x_ref.map(|x| x.iter().map(|x| x * larger).collect());
@@ -494,7 +503,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         let lost =
             written.iter().zip(&solution).filter(|(written, x)| **x != 0.0 && !written.is_normal()).count();
         report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost as f64);
-        market::write_vector(path, &written).map_err(Error::from)?;
+        let write = if args.complex { market::write_complex_vector } else { market::write_vector };
+        write(path, &written).map_err(Error::from)?;
     }
     if let Some(path) = &args.plot {
         plot(args, &problem, (choice, solved), device.api(), path)?;
@@ -710,7 +720,7 @@ fn plot(
     problem: &Problem,
     (choice, solved): (Choice, &SolveReport),
     api: texla::gl::Api,
-    path: &std::path::Path,
+    path: &Path,
 ) -> support::Result {
     LinePlot {
         title: &format!("texla: {}", args.by(choice)),

@@ -58,6 +58,7 @@
 //!
 //! | feature | what |
 //! |---|---|
+//! | `gzip` | Matrix Market files that gzip has compressed; turns on `io` |
 //! | `headless` | EGL contexts without a window: [`Headless`] |
 //! | `io` | Matrix Market files: [`host::market`] |
 //! | `pack` | the packing optimiser: [`pack`], and what runs its programs in [`solve`] |

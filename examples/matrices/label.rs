@@ -16,8 +16,11 @@ pub fn of_paths(paths: &[&Path]) -> Vec<String> {
     parts.iter().enumerate().map(label).collect()
 }
 
-/// Folders, and the name without its end.
+/// Folders, and the name without its end, `.mtx.gz` as a whole.
 fn parts(path: &Path) -> Vec<String> {
+    let unpacked = path.with_extension("");
+    let is_packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+    let path = if is_packed && unpacked.extension().is_some() { &unpacked } else { path };
     let folders = path.parent().into_iter().flat_map(Path::components);
     let folders = folders.filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
     let all = folders.map(|part| part.as_os_str()).chain(path.file_stem());

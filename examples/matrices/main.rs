@@ -27,9 +27,13 @@ mod support;
 struct Args {
     #[command(flatten)]
     common: CommonArgs,
-    /// Matrix Market files, and folders of them (*.mtx, *.mtx in folders of theirs); without any, matrices that are built in
+    /// Matrix Market files, and folders of them (*.mtx and *.mtx.gz, also in folders of theirs); without any, matrices that are
+    /// built in
     #[arg(value_name = "DIR|FILE", value_hint = clap::ValueHint::FilePath)]
     paths: Vec<PathBuf>,
+    /// Read complex matrices too, in their real form: a block of 2 x 2 numbers for each complex one
+    #[arg(long)]
+    complex: bool,
     /// Bound on the relative residual
     #[arg(long, default_value_t = 1e-10)]
     tol: f64,
@@ -74,11 +78,17 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) -> support::Result {
         // A link may lead back to where it is.
         if path.is_dir() && !path.is_symlink() {
             files(&path, found)?;
-        } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mtx")) {
+        } else if is_matrix(&path) {
             found.push(path);
         }
     }
     Ok(())
+}
+
+/// Whether a name ends in `.mtx`, or in `.mtx.gz` as compressed ones do.
+fn is_matrix(path: &Path) -> bool {
+    let ends = |path: &Path, end: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
+    ends(path, "mtx") || ends(path, "gz") && ends(&path.with_extension(""), "mtx")
 }
 
 fn matrices(args: &Args, report: &mut Report) -> support::Result<Vec<Named>> {
@@ -90,11 +100,11 @@ fn matrices(args: &Args, report: &mut Report) -> support::Result<Vec<Named>> {
         if path.is_dir() { files(path, &mut paths)? } else { paths.push(path.clone()) }
     }
     if paths.is_empty() {
-        return Err(Failure::bad_input("no file that ends in .mtx in these folders"));
+        return Err(Failure::bad_input("no file that ends in .mtx or .mtx.gz in these folders"));
     }
     let (mut read, mut unread) = (Vec::new(), Vec::new());
     for path in paths {
-        match support::read_matrix(&path) {
+        match support::read_matrix(&path, args.complex) {
             Ok(a) => read.push((path, a)),
             // One of several that cannot be read is told, and not the end.
             Err(Failure::BadInput(why)) if args.paths.iter().all(|p| *p != path) => {

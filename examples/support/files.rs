@@ -5,7 +5,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Command, ValueHint};
-use texla::host::{Csr, FileId, PendingFile, market};
+use texla::host::market::{self, MarketError, MarketErrorKind, MarketMatrix, ReadOptions};
+use texla::host::{Csr, FileId, PendingFile};
 
 use super::outcome::{Failure, Result};
 use super::{believable, say};
@@ -130,12 +131,47 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// A matrix from a Matrix Market file.
-pub fn read_matrix(path: &Path) -> Result<Csr> {
-    let read = market::read_matrix(path).map_err(texla::Error::from)?;
+/// A matrix from a Matrix Market file, and what follows it in extended ones.
+pub struct MatrixFile {
+    pub a: Csr,
+    pub rhs: Option<Vec<f64>>,
+    pub solution: Option<Vec<f64>>,
+}
+
+/// Reads a Matrix Market file.
+pub fn read_matrix_file(path: &Path, options: ReadOptions) -> Result<MatrixFile> {
+    matrix_file(path, options.read_matrix(path))
+}
+
+/// Reads a matrix, and where it is complex and `--complex` is given, its real form.
+pub fn read_matrix(path: &Path, complex: bool) -> Result<Csr> {
+    let read = match market::read_matrix(path) {
+        Err(MarketError { kind: MarketErrorKind::Unsupported { found: "complex", .. }, .. }) if complex => {
+            ReadOptions::default().with_complex(true).read_matrix(path)
+        }
+        read => read,
+    };
+    Ok(matrix_file(path, read)?.a)
+}
+
+/// The matrix of a file, its warnings said.
+fn matrix_file(path: &Path, read: std::result::Result<MarketMatrix, MarketError>) -> Result<MatrixFile> {
+    let read = read.map_err(in_market)?;
     for warning in &read.warnings {
         // Not on standard error, which is for what ends the program.
         say(format_args!("warning     {}: {warning}", path.display()));
     }
-    believable(&read.triplets, path.display())
+    let a = believable(&read.triplets, path.display())?;
+    Ok(MatrixFile { a, rhs: read.rhs, solution: read.solution })
+}
+
+/// The failure of a file that cannot be read, with the flag that would read it.
+pub fn in_market(error: MarketError) -> Failure {
+    let text = error.to_string();
+    Failure::bad_input(
+        text.replace(
+            "a request for its real form (ReadOptions::with_complex)",
+            "its real form with --complex",
+        ),
+    )
 }

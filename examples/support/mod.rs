@@ -53,7 +53,10 @@ pub use args::{Api, CommonArgs, in_range};
 pub use bars::{Bar, BarChart};
 pub use count::count;
 pub use figure::figure_file;
-pub use files::{Files, read_file, read_matrix, shortened, standard_streams, write_file};
+pub use files::{
+    Files, MatrixFile, in_market, read_file, read_matrix, read_matrix_file, shortened, standard_streams,
+    write_file,
+};
 pub use image::{bytes_of, encode, write_rgb};
 pub use outcome::{Failure, Result, main_with, run_from, say};
 pub use picture::{Picture, field, plain_fragments};

@@ -97,7 +97,7 @@ mod io {
             if path.is_dir() {
                 return Err(refused(path, "it is a folder", at));
             }
-            if !is_market(path) {
+            if !is_market(path) && !market::is_foreign_to_text(path) {
                 let (shape, values, _room) = self.read_text(path, at)?;
                 let _copy = self.room_to_copy(shape, at)?;
                 return self.dense(shape, &values, at);
@@ -130,6 +130,10 @@ mod io {
             let mut values = vec![0.0f32; shape.len()];
             // No place comes twice in an array.
             for (row, col, value) in triplets.entries() {
+                if !(value as f32).is_finite() {
+                    let message = format!("`{value:e}`, expected a finite 32-bit float");
+                    return Err(refused(path, &message, at));
+                }
                 if let Some(element) = values.get_mut(row * shape.cols + col) {
                     *element = value as f32;
                 }

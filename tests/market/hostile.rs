@@ -5,10 +5,10 @@ use std::io::{BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::time::Duration;
-use texla::host::market::{MarketErrorKind, parse_matrix, parse_vector, write_matrix_to};
+use texla::host::market::{MarketErrorKind, ReadOptions, parse_matrix, parse_vector, write_matrix_to};
 
 /// Small files that use every part of the format.
-const FILES: [&str; 22] = [
+const FILES: [&str; 25] = [
     "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.5\n2 3 -2e-3\n3 1 7\n",
     "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 4\n2 1 -1\n3 2 -1.25\n",
     "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 4\n1 3 -1\n",
@@ -30,6 +30,9 @@ const FILES: [&str; 22] = [
     "%MatrixMarket  MATRIX  Coordinate Real General\n\n% c\n\n  2 2    1\n\n 1\t1   .5\n\n\n",
     "%%MatrixMarket matrix coordinate real general\n%%GraphBLAS type double\n2 2 3\n1 1 1\n1 1 2\n2 1 0\n",
     "%%MatrixMarket matrix coordinate real general\n99999 99999 1\n99999 1 3.4028235e38",
+    "%%MatrixMarket matrix coordinate real spd\n2 2 2 1 1\n1 1 4\n2 1 -1\n1 5\n2 6\n1 7\n2 8\n",
+    "%%MatrixMarket matrix coordinate real symmetric positive-definite\n2 2 2 0 1\n1 1 4\n2 1 -1\n2 6\n1 7\n",
+    "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e40\n1 2 1e-320\n",
     "\u{feff}%%MatrixMarket matrix coordinate real general\r1 1 1\r1 1 1e-45\r",
 ];
 
@@ -61,6 +64,13 @@ fn check(text: &[u8]) {
         let (vector, peak) = peak_of(|| parse_vector(text, "hostile"));
         assert!(peak <= bound(text.len()), "vector: {peak} bytes");
         assert!(matrix.is_ok() || vector.is_err(), "a vector that is no matrix: {matrix:?}");
+        // Complex files, and all others as complex ones.
+        let options = ReadOptions::default().with_complex(true);
+        let (complex, peak) = peak_of(|| options.parse_matrix(text, "hostile"));
+        assert!(peak <= bound(text.len()), "real form: {peak} bytes");
+        let (vector, peak) = peak_of(|| options.parse_vector(text, "hostile"));
+        assert!(peak <= bound(text.len()), "real form of a vector: {peak} bytes");
+        assert!(complex.is_ok() || vector.is_err(), "a complex vector that is no matrix: {complex:?}");
         if let Ok(m) = matrix {
             let mut out = Vec::new();
             write_matrix_to(&mut out, &m.triplets).unwrap();

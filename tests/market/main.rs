@@ -3,8 +3,12 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod complex;
 mod data;
 mod expect;
+mod foreign;
+#[cfg(feature = "gzip")]
+mod gzip;
 mod hostile;
 mod round_trip;
 mod small;

@@ -4,11 +4,18 @@ use proptest::prelude::*;
 use texla::Shape;
 use texla::host::{Triplets, market};
 
-/// Values that a 32-bit float can hold, rounded or not: ordinary ones, and any bit pattern that qualifies.
+/// Values that a 64-bit float can hold: ordinary ones, and any bit pattern that qualifies.
 fn value() -> impl Strategy<Value = f64> {
-    let any = any::<f64>().prop_filter("beyond a 32-bit float", |v| (*v as f32).is_finite());
-    let special =
-        prop::sample::select(vec![0.0, -0.0, 0.1, f64::MIN_POSITIVE, 5e-324, 3.4028234663852886e38]);
+    let any = any::<f64>().prop_filter("finite", |v| v.is_finite());
+    let special = prop::sample::select(vec![
+        0.0,
+        -0.0,
+        0.1,
+        f64::MIN_POSITIVE,
+        5e-324,
+        3.4028234663852886e38,
+        f64::MAX,
+    ]);
     prop_oneof![any, special, -1e3..1e3]
 }
 
@@ -46,6 +53,17 @@ proptest! {
     }
 
     #[test]
+    fn complex_vectors_return_as_they_were(pairs in prop::collection::vec((value(), value()), 0..40)) {
+        let x: Vec<f64> = pairs.into_iter().flat_map(|(re, im)| [re, im]).collect();
+        let mut text = Vec::new();
+        market::write_complex_vector_to(&mut text, &x).unwrap();
+        let options = market::ReadOptions::default().with_complex(true);
+        let y = options.parse_vector(&text[..], "round trip").unwrap();
+        let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        prop_assert_eq!(bits(&y), bits(&x));
+    }
+
+    #[test]
     fn vectors_of_f32_return_as_they_were(x in prop::collection::vec(any::<f32>().prop_filter("finite", |v| v.is_finite()), 0..60)) {
         let mut text = Vec::new();
         market::write_vector_to(&mut text, &x).unwrap();
@@ -69,13 +87,17 @@ fn files_return_as_they_were() {
 
 #[test]
 fn what_could_not_be_read_is_not_written() {
-    for (value, text) in [(f64::NAN, "NaN"), (1e39, "1e39"), (f64::NEG_INFINITY, "-inf")] {
+    for (value, text) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
         let a = Triplets::from_entries(Shape::new(2, 2), [(0, 0, 1.0), (1, 1, value)]).unwrap();
         let e = market::write_matrix_to(Vec::new(), &a).unwrap_err();
         let expected = market::MarketErrorKind::NotFinite { entry: 1, found: text.to_owned() };
         assert_eq!((e.line, e.kind), (4, expected));
         assert!(market::write_vector_to(Vec::new(), &[value]).is_err());
     }
+    let e = market::write_complex_vector_to(Vec::new(), &[1.0, f64::NAN]).unwrap_err();
+    assert!(matches!(e.kind, market::MarketErrorKind::NotFinite { entry: 0, .. }), "{e}");
+    let e = market::write_complex_vector_to(Vec::new(), &[1.0, 2.0, 3.0]).unwrap_err();
+    assert_eq!(e.to_string(), "writer:1: found 3 words, expected pairs of real and imaginary part");
     let e = market::write_matrix_to(Vec::new(), &Triplets::new(Shape::new(1 << 31, 1))).unwrap_err();
     assert!(matches!(e.kind, market::MarketErrorKind::TooLarge { .. }), "{e}");
 }

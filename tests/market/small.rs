@@ -23,7 +23,7 @@ const CASES: &[(&str, &str, Expect)] = &[
     ("", "\n  %%matrixmarket MATRIX Coordinate ReaL generAL \n2 2 0\n", Read(2, 2, 0)),
     ("", "\u{feff}%%MatrixMarket matrix coordinate real general\n2 2 0\n", Read(2, 2, 0)),
     ("", "%%MatrixMarket matrix coordinate real\n2 2 0\n", Refused(1, "WordCount")),
-    ("", "%%MatrixMarket matrix coordinate real general x\n2 2 0\n", Refused(1, "WordCount")),
+    ("", "%%MatrixMarket matrix coordinate real general x\n2 2 0\n", Refused(1, "Word")),
     ("", "%%MatrixMarket tensor coordinate real general\n2 2 0\n", Refused(1, "Word")),
     ("", "%%MatrixMarket matrix list real general\n2 2 0\n", Refused(1, "Word")),
     ("", "%%MatrixMarket matrix coordinate double general\n2 2 0\n", Refused(1, "Word")),
@@ -34,6 +34,33 @@ const CASES: &[(&str, &str, Expect)] = &[
     ("", "%%MatrixMarket matrix coordinate pattern hermitian\n1 1 1\n1 1\n", Refused(1, "Unsupported")),
     ("", "%%MatrixMarket matrix array pattern general\n1 1\n", Refused(1, "Combination")),
     ("", "%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n", Refused(1, "Combination")),
+    // Words that declare a symmetry which the standard has another word for, or that follow it.
+    ("", "%%MatrixMarket matrix coordinate real spd\n2 2 3\n1 1 4\n1 2 1\n2 2 3\n", Read(2, 2, 4)),
+    ("", "%%MatrixMarket matrix array integer SPD\n2 2\n4\n1\n3\n", Read(2, 2, 4)),
+    ("", "%%MatrixMarket matrix coordinate real symmetric positive-definite\n2 2 2\n1 1 4\n2 1 1\n", Read(2, 2, 3)),
+    ("", "%%MatrixMarket matrix coordinate real symmetric Positive Definite\n2 2 2\n1 1 4\n2 1 1\n", Read(2, 2, 3)),
+    ("", "%%MatrixMarket matrix coordinate real symmetric positive-semidefinite\n1 1 1\n1 1 4\n", Read(1, 1, 1)),
+    ("", "%%MatrixMarket matrix coordinate pattern symmetric spd\n2 2 1\n2 1\n", Read(2, 2, 2)),
+    ("", "%%MatrixMarket matrix coordinate real spd\n2 3 1\n1 1 4\n", Refused(2, "NotSquare")),
+    ("", "%%MatrixMarket matrix coordinate real spd spd spd\n1 1 1\n1 1 4\n", Refused(1, "Word")),
+    ("", "%%MatrixMarket matrix coordinate real general spd\n1 1 1\n1 1 4\n", Refused(1, "Word")),
+    ("", "%%MatrixMarket matrix coordinate real skew-symmetric positive-definite\n1 1 0\n", Refused(1, "Word")),
+    ("", "%%MatrixMarket matrix coordinate real symmetric negative-definite\n1 1 1\n1 1 4\n", Refused(1, "Word")),
+    ("", "%%MatrixMarket matrix coordinate real hpd\n1 1 1\n1 1 4\n", Refused(1, "Word")),
+    // Vectors after the entries, as Lis has them.
+    (C, "2 2 2 1 0\n1 1 4\n2 2 3\n1 1.0\n2 2.0\n", Read(2, 2, 2)),
+    (C, "2 2 2 0 0\n1 1 4\n2 2 3\n", Read(2, 2, 2)),
+    (C, "2 2 2 0 0\n1 1 4\n2 2 3\n1 1.0\n", Refused(5, "TooManyEntries")),
+    (C, "2 2 2 1 0\n1 1 4\n2 2 3\n1 1.0\n", Refused(5, "TooFewElements")),
+    (C, "2 2 2 1 1\n1 1 4\n2 2 3\n1 1.0\n2 1\n", Refused(6, "TooFewElements")),
+    (C, "2 2 2 1 0\n1 1 4\n2 2 3\n1 1.0\n1 1.0\n", Refused(6, "RepeatedElement")),
+    (C, "2 2 2 1 0\n1 1 4\n2 2 3\n1 1.0\n3 1.0\n", Refused(6, "Index")),
+    (C, "2 2 2 1 0\n1 1 4\n2 2 3\n1 1.0\n2 nan\n", Refused(6, "NotFinite")),
+    (C, "2 2 2 1 0\n1 1 4\n2 2 3\n1 1.0\n2\n", Refused(6, "WordCount")),
+    (C, "2 2 2 2 0\n1 1 4\n2 2 3\n", Refused(2, "Number")),
+    (C, "2147483647 1 1 1 0\n1 1 4\n1 1.0\n", Refused(4, "TooFewElements")),
+    (C, "2 2 2 1 0 0\n1 1 4\n2 2 3\n", Refused(2, "WordCount")),
+    (A, "1 1 1 0 0\n4\n", Refused(2, "WordCount")),
     // Size line.
     (C, "", Refused(1, "Truncated")),
     (C, "% only\n%comments\n", Refused(3, "Truncated")),
@@ -75,7 +102,8 @@ const CASES: &[(&str, &str, Expect)] = &[
     (C, "2 2 1\n1 1 1dd5\n", Refused(3, "Number")),
     (C, "2 2 1\n1 1 nan\n", Refused(3, "NotFinite")),
     (C, "2 2 2\n1 1 1\n1 2 -Infinity\n", Refused(4, "NotFinite")),
-    (C, "2 2 1\n1 1 1e39\n", Refused(3, "NotFinite")),
+    (C, "2 2 1\n1 1 1e39\n", Read(2, 2, 1)),
+    (C, "2 2 1\n1 1 1e309\n", Refused(3, "NotFinite")),
     (C, "2 2 1\n1 1 -1D310\n", Refused(3, "NotFinite")),
     (C, "2 2 1\n1 1 3.4028235e38\n", Read(2, 2, 1)),
     (C, "2 2 2\n1 1 0\n2 2 -0.0\n", Read(2, 2, 2)),
@@ -146,14 +174,53 @@ fn values_land_where_they_belong() {
     assert_eq!(dense(&format!("{P}1 2 3\n1 2\n1 2\n1 1\n")), [[1., 2.]]);
 }
 
+/// Values beyond the range of 32 bits are what the file says.
 #[test]
-fn errors_carry_file_line_and_entry() {
-    let text = format!("{C}% c\n2 2 3\n1 1 1\n\n2 2 1e39\n1 2 1\n");
-    let e = parse_matrix(text.as_bytes(), "dir/a.mtx").unwrap_err();
-    assert_eq!(e.kind, MarketErrorKind::NotFinite { entry: 1, found: "1e39".to_owned() });
+fn values_keep_the_range_of_64_bits() {
+    assert_eq!(dense(&format!("{C}1 2 2\n1 1 1e40\n1 2 -1.7976931348623157d308\n")), [[1e40, -f64::MAX]]);
+    let text = format!("{A}2 1\n1e300\n-2e39\n");
+    assert_eq!(parse_vector(text.as_bytes(), "b").unwrap(), [1e300, -2e39]);
+}
+
+/// A right-hand side and a solution after the entries, in any order of their elements.
+#[test]
+fn vectors_after_the_entries_are_read() {
+    let read = |text: &str| {
+        let m = parse_matrix(format!("{C}{text}").as_bytes(), "case").unwrap();
+        (m.rhs, m.solution, m.triplets.nnz())
+    };
+    let entries = "1 1 4\n2 3 3\n";
+    assert_eq!(read(&format!("2 3 2\n{entries}")), (None, None, 2));
+    assert_eq!(read(&format!("2 3 2 1 0\n{entries}2 8e40\n% c\n1 7\n")), (Some(vec![7.0, 8e40]), None, 2));
+    let both = format!("2 3 2 1 1\n{entries}1 7\n2 8\n3 3\n1 1\n2 -2d0\n");
+    assert_eq!(read(&both), (Some(vec![7.0, 8.0]), Some(vec![1.0, -2.0, 3.0]), 2));
+    let solution = format!("2 3 2 0 1\n{entries}1 1\n2 2\n3 3\n");
+    assert_eq!(read(&solution), (None, Some(vec![1.0, 2.0, 3.0]), 2));
+    let e = parse_matrix(format!("{C}2 2 0 1 0\n1 1\n1 2\n").as_bytes(), "a.mtx").unwrap_err();
+    assert_eq!(e.to_string(), "a.mtx:4: the right-hand side has element 1 twice, expected each one once");
+}
+
+#[test]
+fn a_word_after_the_symmetry_is_refused_by_name() {
+    let text = "%%MatrixMarket matrix coordinate real general diagonally dominant\n1 1 1\n1 1 4\n";
+    let e = parse_matrix(text.as_bytes(), "a.mtx").unwrap_err();
     assert_eq!(
         e.to_string(),
-        "dir/a.mtx:6: entry 1 (counted from 0) is `1e39`, expected a finite 32-bit float"
+        "a.mtx:1: word after the symmetry `diagonally dominant`, expected the end of the banner, or `positive-definite` \
+         after `symmetric` or `hermitian`"
+    );
+    let m = parse_matrix(text.replace("general diagonally dominant", "spd").as_bytes(), "a.mtx").unwrap();
+    assert_eq!(m.symmetry, texla::host::market::Symmetry::Symmetric);
+}
+
+#[test]
+fn errors_carry_file_line_and_entry() {
+    let text = format!("{C}% c\n2 2 3\n1 1 1\n\n2 2 1e309\n1 2 1\n");
+    let e = parse_matrix(text.as_bytes(), "dir/a.mtx").unwrap_err();
+    assert_eq!(e.kind, MarketErrorKind::NotFinite { entry: 1, found: "1e309".to_owned() });
+    assert_eq!(
+        e.to_string(),
+        "dir/a.mtx:6: entry 1 (counted from 0) is `1e309`, expected a finite 64-bit float"
     );
     // CR LF and CR count as one line end each.
     let e = parse_matrix(text.replace('\n', "\r\n").as_bytes(), "a").unwrap_err();
@@ -176,6 +243,17 @@ fn warnings_count_what_single_precision_loses() {
     assert_eq!(
         warnings(format!("{C}1 5 5\n1 1 0\n1 2 1.1754944e-38\n1 3 1e-38\n1 4 -1e-300\n1 5 0.1\n")),
         [Warning::BelowNormal { count: 2, line: 5 }]
+    );
+    // 2^128 - 2^103 is where rounding to 32 bits leaves their range.
+    assert_eq!(
+        warnings(format!(
+            "{C}1 4 4\n1 1 3.4028235677973366e38\n1 2 -3.402823567797336e38\n1 3 1e40\n1 4 -1e308\n"
+        )),
+        [Warning::BeyondSingle { count: 3, line: 3 }]
+    );
+    assert_eq!(
+        Warning::BeyondSingle { count: 3, line: 3 }.to_string(),
+        "3 values are beyond the largest 32-bit float, the first in line 3"
     );
     assert_eq!(
         Warning::BelowNormal { count: 2, line: 5 }.to_string(),

@@ -108,6 +108,53 @@ fn formats_of_files() {
     });
 }
 
+/// What gzip has compressed, whatever its name; other formats are refused by name, also where a name promises plain text.
+#[test]
+#[cfg(feature = "gzip")]
+fn compressed_and_foreign_files() {
+    use std::io::Write;
+    let gzip = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    let folder = folder("compressed");
+    let sparse = gzip("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 5\n2 1 6\n");
+    let dense = gzip("%%MatrixMarket matrix array real general\n2 1\n5\n6\n");
+    for (name, bytes) in [
+        ("sparse.mtx.gz", &sparse[..]),
+        ("sparse.mtx", &sparse[..]),
+        ("dense.txt", &dense[..]),
+        ("cut.mtx.gz", &sparse[..sparse.len() - 3]),
+        ("plain.txt.gz", &gzip("1 2\n3 4\n")[..]),
+        ("a.npz", b"PK\x03\x04...indices.npy"),
+        ("a.npy", b"\x93NUMPY\x01\0"),
+        ("list.mtx", b"1 1 4\n2 2 5.5\n"),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+    on_both(|device| {
+        let mut interpreter = with_files(device, &folder);
+        for file in ["sparse.mtx.gz", "sparse.mtx"] {
+            run(&mut interpreter, &format!("x = load(\"{file}\")"));
+            assert_eq!(value(&interpreter, "x"), (Shape::new(2, 2), vec![5.0, 6.0, 6.0, 0.0]), "{file}");
+            assert!(matches!(interpreter.get("x").unwrap().data(), Data::Sparse(_)), "{file}");
+        }
+        run(&mut interpreter, "x = load(\"dense.txt\")");
+        assert_eq!(value(&interpreter, "x"), (Shape::new(2, 1), vec![5.0, 6.0]));
+        for (file, message) in [
+            ("cut.mtx.gz", "cut.mtx.gz:1: the gzip stream is damaged: it ends too early"),
+            ("plain.txt.gz", "plain.txt.gz:1: rows of numbers; convert it: "),
+            ("a.npz", "a.npz:1: NumPy archive; convert it: "),
+            ("a.npy", "a.npy:1: NumPy array; convert it: "),
+            ("list.mtx", "list.mtx:1: list of entries `row column value`"),
+        ] {
+            let e = refused(&mut interpreter, &format!("x = load(\"{file}\")"));
+            assert!(e.kind.to_string().contains(message), "{file}: {e}");
+        }
+    });
+}
+
 #[test]
 fn files_that_cannot_be_read_or_written() {
     let folder = folder("refused");
@@ -119,6 +166,9 @@ fn files_that_cannot_be_read_or_written() {
         ("nan.txt", "nan\n"),
         ("bytes.txt", ""),
         ("short.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n"),
+        ("beyond.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n-1e39\n"),
+        ("beyond_sparse.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1e40\n"),
+        ("beyond_column.mtx", "%%MatrixMarket matrix coordinate real general\n2 1 1\n2 1 1e40\n"),
         ("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 2 1\n1 1 1\n"),
         ("huge.mtx", "%%MatrixMarket matrix array real general\n2000000000 2000000000\n1\n"),
     ] {
@@ -144,6 +194,9 @@ fn files_that_cannot_be_read_or_written() {
             ("x = load(\"nan.txt\")", 10, "line 1: `nan`"),
             ("x = load(\"bytes.txt\")", 10, "line 2: no UTF-8 text"),
             ("x = load(\"short.mtx\")", 10, "short.mtx:3: the file ends after 1 entries, expected 4"),
+            ("x = load(\"beyond.mtx\")", 10, "beyond.mtx: `-1e39`, expected a finite 32-bit float"),
+            ("x = load(\"beyond_sparse.mtx\")", 10, "value 1e40 at index 1 is not a finite 32-bit float"),
+            ("x = load(\"beyond_column.mtx\")", 10, "not a finite 32-bit float"),
             ("x = load(\"wide.mtx\")", 10, "all but empty"),
             ("x = load(\"huge.mtx\")", 10, "huge.mtx:"),
             ("save([1 2], \"inner.mtx\")", 13, "inner.mtx: it is a folder"),

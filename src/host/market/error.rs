@@ -1,6 +1,6 @@
 //! The error type of Matrix Market files.
 
-use super::MAX_LINE;
+use super::{ForeignFormat, MAX_LINE};
 use crate::host::printable;
 use crate::shape::Shape;
 use std::io;
@@ -46,6 +46,29 @@ pub enum MarketErrorKind {
         kind: io::ErrorKind,
         /// The system's message.
         message: String,
+    },
+    /// The compressed bytes of gzip are damaged or end too early. The line is the one of the decompressed text up to which it was
+    /// read, 1 where the first 264 bytes are not there.
+    #[error("the gzip stream is damaged: {damage}")]
+    Gzip {
+        /// What the decoder reports.
+        damage: String,
+    },
+    /// The file has another format; see [`ForeignFormat`] for how each is converted.
+    #[error("{format}")]
+    Foreign {
+        /// The format.
+        format: ForeignFormat,
+    },
+    /// A file in gzip expands to more entries than its size stands for, as one made to fill the memory does.
+    #[error(
+        "{entries} entries of {bytes} compressed bytes are out of proportion: if they are meant, decompress the file (gunzip)"
+    )]
+    Expansion {
+        /// Number of entries, those of the implied triangle included.
+        entries: u64,
+        /// Number of compressed bytes read so far.
+        bytes: u64,
     },
     /// A line does not end.
     #[error("line longer than {MAX_LINE} bytes")]
@@ -130,8 +153,10 @@ pub enum MarketErrorKind {
         /// The largest value allowed.
         limit: u64,
     },
-    /// A symmetric or skew-symmetric matrix must be square.
-    #[error("the matrix is declared symmetric or skew-symmetric and is {found}, expected a square one")]
+    /// A symmetric, skew-symmetric or Hermitian matrix must be square.
+    #[error(
+        "the matrix is declared symmetric, skew-symmetric or Hermitian and is {found}, expected a square one"
+    )]
     NotSquare {
         /// Rows and columns.
         found: Shape,
@@ -144,6 +169,24 @@ pub enum MarketErrorKind {
         /// Number of entries that the size line announces.
         expected: u64,
     },
+    /// The file ends before the last element of a vector that follows the entries.
+    #[error("the file ends after {found} elements of {what}, expected {expected}")]
+    TooFewElements {
+        /// Which vector.
+        what: &'static str,
+        /// Number of elements found.
+        found: usize,
+        /// Number of elements expected.
+        expected: usize,
+    },
+    /// A vector that follows the entries has an element twice.
+    #[error("{what} has element {index} twice, expected each one once")]
+    RepeatedElement {
+        /// Which vector.
+        what: &'static str,
+        /// Place of the element, counted from 1.
+        index: u64,
+    },
     /// There is text after the last entry.
     #[error("found `{found}` after the last entry, expected the end after {expected} entries")]
     TooManyEntries {
@@ -152,15 +195,15 @@ pub enum MarketErrorKind {
         /// Number of entries that the size line announces.
         expected: u64,
     },
-    /// A value is NaN, infinite or beyond the largest 32-bit float.
-    #[error("entry {entry} (counted from 0) is `{found}`, expected a finite 32-bit float")]
+    /// A value is NaN, infinite or beyond the largest 64-bit float.
+    #[error("entry {entry} (counted from 0) is `{found}`, expected a finite 64-bit float")]
     NotFinite {
         /// Number of the entry in the file, counted from 0.
         entry: u64,
         /// The value as written.
         found: String,
     },
-    /// A symmetric or skew-symmetric file holds entries on both sides of the diagonal.
+    /// A symmetric, skew-symmetric or Hermitian file holds entries on both sides of the diagonal.
     #[error(
         "entry ({row}, {col}) lies in the other triangle, expected one triangle only: the other one is implied"
     )]
@@ -176,6 +219,16 @@ pub enum MarketErrorKind {
         /// Row and column, counted from 1.
         index: u64,
         /// The value as written.
+        found: String,
+    },
+    /// A Hermitian matrix has a diagonal entry that is not real.
+    #[error(
+        "diagonal entry ({index}, {index}) has the imaginary part `{found}`, expected 0 in a Hermitian matrix"
+    )]
+    HermitianDiagonal {
+        /// Row and column, counted from 1.
+        index: u64,
+        /// The imaginary part as written.
         found: String,
     },
     /// A vector was to be read and the file holds a matrix.

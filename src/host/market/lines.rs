@@ -1,26 +1,31 @@
 //! Lines of bounded length, split into words.
 
 use super::error::{MarketError, MarketErrorKind, quote};
-use std::io::{BufRead, ErrorKind};
+use super::source::{Source, most_entries};
+use std::io::{self, BufRead, ErrorKind, Read};
 
 /// Longest line that is read, in bytes; the standard allows 1024.
 pub const MAX_LINE: usize = 64 * 1024;
 
+/// Most bytes of decompressed text that are checked for damage after an error.
+const CHECKED: u64 = 1 << 28;
+
 /// The lines of a file that hold text. Only one line is in memory at a time.
 pub(super) struct Lines<'a, R> {
-    reader: R,
+    reader: Source<R>,
     name: &'a str,
     /// Number of the line in `buf`, from 1.
     line: usize,
-    bytes: u64,
     buf: Vec<u8>,
     /// The line before ended with CR: an LF that follows belongs to it.
     after_cr: bool,
 }
 
 impl<'a, R: BufRead> Lines<'a, R> {
-    pub(super) fn new(reader: R, name: &'a str) -> Self {
-        Self { reader, name, line: 0, bytes: 0, buf: Vec::new(), after_cr: false }
+    /// Refuses a file whose first bytes are those of another format; decompresses gzip.
+    pub(super) fn new(reader: R, name: &'a str) -> Result<Self, MarketError> {
+        let reader = Source::new(reader, name)?;
+        Ok(Self { reader, name, line: 0, buf: Vec::new(), after_cr: false })
     }
 
     /// The error of the current line.
@@ -33,9 +38,44 @@ impl<'a, R: BufRead> Lines<'a, R> {
         self.line
     }
 
-    /// Bytes read so far.
+    /// Bytes of the file read so far, compressed as they are.
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.reader.file_bytes()
+    }
+
+    /// Whether the file is compressed.
+    #[cfg(feature = "script")]
+    pub(super) fn is_compressed(&self) -> bool {
+        self.reader.is_compressed()
+    }
+
+    /// Refuses more entries of a compressed file than its size stands for: a few bytes may expand to any number of them.
+    pub(super) fn check_expansion(&self, entries: u64) -> Result<(), MarketError> {
+        if !self.reader.is_compressed() || entries <= most_entries(self.bytes()) {
+            return Ok(());
+        }
+        Err(self.error(MarketErrorKind::Expansion { entries, bytes: self.bytes() }))
+    }
+
+    /// The outcome of a read, unless compressed bytes are damaged: what damage makes of the text is no fault of the text.
+    pub(super) fn unless_damaged<T>(&mut self, read: Result<T, MarketError>) -> Result<T, MarketError> {
+        let own = |error: &MarketError| {
+            matches!(
+                error.kind,
+                MarketErrorKind::Gzip { .. } | MarketErrorKind::Io { .. } | MarketErrorKind::Expansion { .. }
+            )
+        };
+        if !self.reader.is_compressed() || !read.as_ref().is_err_and(|error| !own(error)) {
+            return read;
+        }
+        // The checksum comes last. A stream may be made to be endless.
+        let rest = io::copy(&mut Read::take(&mut self.reader, CHECKED), &mut io::sink());
+        rest.map_err(|e| self.reader.error(self.name, self.line, &e)).and(read)
+    }
+
+    /// The current line as text, what is unreadable replaced.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.buf).into_owned()
     }
 
     /// The current line, for a message.
@@ -88,14 +128,14 @@ impl<'a, R: BufRead> Lines<'a, R> {
     }
 
     /// Reads one line into `buf`, without its end; false at the end of the file.
-    fn load(&mut self) -> Result<bool, MarketError> {
+    pub(super) fn load(&mut self) -> Result<bool, MarketError> {
         self.buf.clear();
         let mut started = false;
         loop {
             let available = match self.reader.fill_buf() {
                 Ok(bytes) => bytes,
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) => return Err(MarketError::io(self.name, &e)),
+                Err(e) => return Err(self.reader.error(self.name, self.line.saturating_add(1), &e)),
             };
             if available.is_empty() {
                 self.line = self.line.saturating_add(usize::from(started));
@@ -117,7 +157,6 @@ impl<'a, R: BufRead> Lines<'a, R> {
             self.after_cr = end.and_then(|n| rest.get(n)) == Some(&b'\r');
             let used = (available.len() - rest.len()) + content.len() + usize::from(end.is_some());
             self.reader.consume(used);
-            self.bytes = self.bytes.saturating_add(used as u64);
             if end.is_some() {
                 self.line = self.line.saturating_add(1);
                 return Ok(true);

@@ -22,6 +22,14 @@ pub enum Warning {
         /// Line of the first one, counted from 1.
         line: usize,
     },
+    /// Values beyond the largest 32-bit float (3.4e38): an upload refuses them with
+    /// [`Error::NonFinite`](crate::Error::NonFinite), unless they are scaled before.
+    BeyondSingle {
+        /// Number of such values in the file.
+        count: u64,
+        /// Line of the first one, counted from 1.
+        line: usize,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -33,6 +41,9 @@ impl fmt::Display for Warning {
             Self::BelowNormal { count, line } => {
                 write!(f, "{count} values are below the normal 32-bit floats, the first in line {line}")
             }
+            Self::BeyondSingle { count, line } => {
+                write!(f, "{count} values are beyond the largest 32-bit float, the first in line {line}")
+            }
         }
     }
 }
@@ -42,13 +53,15 @@ impl fmt::Display for Warning {
 pub(super) struct Notes {
     rounded: Option<(u64, usize)>,
     tiny: Option<(u64, usize)>,
+    beyond: Option<(u64, usize)>,
 }
 
 impl Notes {
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let rounded = self.rounded.map(|(count, line)| Warning::IntegerRounded { count, line });
         let tiny = self.tiny.map(|(count, line)| Warning::BelowNormal { count, line });
-        rounded.into_iter().chain(tiny).collect()
+        let beyond = self.beyond.map(|(count, line)| Warning::BeyondSingle { count, line });
+        rounded.into_iter().chain(tiny).chain(beyond).collect()
     }
 
     /// Reads the value of entry number `entry`.
@@ -62,11 +75,14 @@ impl Notes {
                 }
                 Ok(value as f64)
             }
-            Field::Real => {
+            Field::Real | Field::Complex => {
                 let value = real(word)?;
                 let single = value as f32;
-                if !single.is_finite() {
+                if !value.is_finite() {
                     return Err(Kind::NotFinite { entry, found: quote(word) });
+                }
+                if !single.is_finite() {
+                    note(&mut self.beyond, line);
                 }
                 if value != 0.0 && single.abs() < f32::MIN_POSITIVE {
                     note(&mut self.tiny, line);

@@ -3,8 +3,9 @@
 use super::error::{MarketError, MarketErrorKind as Kind};
 use super::header::{self, Format};
 use super::lines::Lines;
+use super::options::ReadOptions;
+use super::read;
 use super::value::Notes;
-use super::{open, read};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -15,12 +16,12 @@ const FREE_LEN: u64 = 1 << 20;
 ///
 /// In a coordinate file missing elements are 0 and repeated ones are summed; its length may be 2^20, or twice the number of
 /// bytes in the file if that is more, so that a short file cannot ask for any amount of memory.
-/// Warnings are not reported; read the file with [`read_matrix`](super::read_matrix) to see them.
+/// Vectors that follow the entries in a file of Lis are checked and not read. Warnings are not reported; read the file with [`read_matrix`](super::read_matrix) to see them.
 ///
-/// *Errors*: as [`read_matrix`](super::read_matrix), and [`NotAVector`](Kind::NotAVector), [`SparseVector`](Kind::SparseVector).
+/// # Errors
+/// As [`read_matrix`](super::read_matrix), and [`NotAVector`](Kind::NotAVector), [`SparseVector`](Kind::SparseVector).
 pub fn read_vector(path: impl AsRef<Path>) -> Result<Vec<f64>, MarketError> {
-    let (reader, name) = open(path.as_ref())?;
-    parse_vector(reader, &name)
+    ReadOptions::default().read_vector(path)
 }
 
 /// Reads a vector from any buffered reader; `name` stands for the file in errors. See [`read_vector`].
@@ -34,30 +35,41 @@ pub fn read_vector(path: impl AsRef<Path>) -> Result<Vec<f64>, MarketError> {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn parse_vector(reader: impl BufRead, name: &str) -> Result<Vec<f64>, MarketError> {
-    let mut lines = Lines::new(reader, name);
-    let mut header = header::read(&mut lines)?;
-    header.keep_zeros = true;
+    parse(ReadOptions::default(), reader, name)
+}
+
+/// Reads a vector; of its real form, pairs of real and imaginary part.
+pub(super) fn parse(options: ReadOptions, reader: impl BufRead, name: &str) -> Result<Vec<f64>, MarketError> {
+    let mut lines = Lines::new(reader, name)?;
+    let read = elements(&mut lines, options);
+    lines.unless_damaged(read)
+}
+
+fn elements<R: BufRead>(lines: &mut Lines<'_, R>, options: ReadOptions) -> Result<Vec<f64>, MarketError> {
+    let mut header = header::read(lines, options)?;
+    header.vector = true;
     let shape = header.shape;
     if shape.rows != 1 && shape.cols != 1 {
         return Err(lines.error(Kind::NotAVector { found: shape }));
     }
+    let len = if header.real_form { shape.len().saturating_mul(2) } else { shape.len() };
     let mut out = Vec::new();
     let mut notes = Notes::default();
     if header.format == Format::Array {
-        read::entries(&mut lines, &header, &mut notes, &mut |_, _, value| out.push(value))?;
+        read::entries(lines, &header, &mut notes, &mut |_, _, value| out.push(value))?;
         // A skew-symmetric 1 x 1 file holds nothing; its only element is 0.
-        out.resize(shape.len(), 0.0);
+        out.resize(len, 0.0);
         return Ok(out);
     }
     let mut stored: Vec<(u32, f64)> = Vec::new();
-    read::entries(&mut lines, &header, &mut notes, &mut |row, col, value| {
+    read::entries(lines, &header, &mut notes, &mut |row, col, value| {
         stored.push((row.max(col), value));
     })?;
-    let (len, limit) = (shape.len() as u64, FREE_LEN.max(lines.bytes().saturating_mul(2)));
-    if len > limit {
-        return Err(lines.error(Kind::SparseVector { len, limit }));
+    let limit = FREE_LEN.max(lines.bytes().saturating_mul(2));
+    if len as u64 > limit {
+        return Err(lines.error(Kind::SparseVector { len: len as u64, limit }));
     }
-    out.resize(shape.len(), 0.0);
+    out.resize(len, 0.0);
     for (index, value) in stored {
         if let Some(element) = out.get_mut(index as usize) {
             *element += value;

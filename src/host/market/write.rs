@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// Values have as many digits as it takes to read the same `f64` again: writing and reading changes nothing.
 ///
-/// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite as a 32-bit float, and [`TooLarge`](Kind::TooLarge) for 2^31
+/// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite, and [`TooLarge`](Kind::TooLarge) for 2^31
 /// rows or columns and more, since such a file could not be read again. After an error the file is as it was before
 /// ([`PendingFile`]).
 pub fn write_matrix(path: impl AsRef<Path>, matrix: &Triplets) -> Result<(), MarketError> {
@@ -54,6 +54,34 @@ pub fn write_vector<T: Copy + Into<f64>>(path: impl AsRef<Path>, values: &[T]) -
 /// ```
 pub fn write_vector_to<T: Copy + Into<f64>>(writer: impl Write, values: &[T]) -> Result<(), MarketError> {
     Writer::new(writer, "writer").vector(values)
+}
+
+/// Writes a complex vector, given as pairs of real and imaginary part, to a file as `array complex general` with one column.
+///
+/// [`ReadOptions::with_complex`](super::ReadOptions::with_complex) reads the same pairs again.
+///
+/// # Errors
+/// As [`write_matrix`]; [`WordCount`](Kind::WordCount) for an odd number of values.
+pub fn write_complex_vector(path: impl AsRef<Path>, pairs: &[f64]) -> Result<(), MarketError> {
+    to_file(path.as_ref(), |writer| writer.complex_vector(pairs))
+}
+
+/// Writes a complex vector to any writer; see [`write_complex_vector`].
+///
+/// # Errors
+/// As [`write_complex_vector`].
+///
+/// ```
+/// use texla::host::market::{self, ReadOptions};
+/// let mut text = Vec::new();
+/// market::write_complex_vector_to(&mut text, &[1.0, -2.0, 0.5, 0.0])?;
+/// assert_eq!(text, b"%%MatrixMarket matrix array complex general\n2 1\n1e0 -2e0\n5e-1 0e0\n");
+/// let options = ReadOptions::default().with_complex(true);
+/// assert_eq!(options.parse_vector(&text[..], "text")?, [1.0, -2.0, 0.5, 0.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn write_complex_vector_to(writer: impl Write, pairs: &[f64]) -> Result<(), MarketError> {
+    Writer::new(writer, "writer").complex_vector(pairs)
 }
 
 /// Writes a dense matrix, given row by row, to a file as `array real general`.
@@ -125,6 +153,23 @@ impl<'a, W: Write> Writer<'a, W> {
         self.array(Shape::column(values.len()), values)
     }
 
+    fn complex_vector(mut self, pairs: &[f64]) -> Result<(), MarketError> {
+        let (numbers, rest) = pairs.as_chunks::<2>();
+        self.check_extent("number of rows", numbers.len())?;
+        if !rest.is_empty() {
+            let (what, found, expected) = ("pairs of real and imaginary part", pairs.len(), pairs.len() + 1);
+            return Err(self.error(Kind::WordCount { what, found, expected }));
+        }
+        self.put(format_args!("%%MatrixMarket matrix array complex general"))?;
+        self.put(format_args!("{} 1", numbers.len()))?;
+        for (entry, &[re, im]) in (0u64..).zip(numbers) {
+            self.check_value(entry, re)?;
+            self.check_value(entry, im)?;
+            self.put(format_args!("{re:e} {im:e}"))?;
+        }
+        self.finish()
+    }
+
     fn array<T: Copy + Into<f64>>(mut self, shape: Shape, values: &[T]) -> Result<(), MarketError> {
         self.check_extent("number of rows", shape.rows)?;
         self.check_extent("number of columns", shape.cols)?;
@@ -149,7 +194,7 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 
     fn check_value(&self, entry: u64, value: f64) -> Result<(), MarketError> {
-        if (value as f32).is_finite() {
+        if value.is_finite() {
             return Ok(());
         }
         let found = format!("{value:e}");
