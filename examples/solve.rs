@@ -13,8 +13,9 @@ use support::{
 use texla::host::market::{self, ReadOptions};
 use texla::host::{Csr, problems};
 use texla::solve::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, HistoryPoint, LinOp, MethodKind, Multigrid,
-    MultigridParams, Precision, PreconditionerKind, ResidualKind, SolveReport, Stop, Tried,
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostReport, HostSystem,
+    HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision, PreconditionerKind,
+    ResidualKind, SolveReport, SolvedBy, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
@@ -69,6 +70,16 @@ struct Args {
     /// Most iterations
     #[arg(long, default_value_t = 20_000)]
     max_iters: usize,
+    /// The matrix as it is: without a normal form, in which a square one from a file is solved unless method, preconditioner, format
+    /// or precision are asked for
+    #[arg(long)]
+    no_presolve: bool,
+    /// Sparse factors on the host, where texla has the feature `direct`: by-cost, never, last, first
+    #[arg(long, value_parser = words("", DirectUse::WORDS), ignore_case = true, default_value = "by-cost")]
+    direct: Word<DirectUse>,
+    /// Start of the iterations; without it zero
+    #[arg(long, value_name = "x0.mtx", value_hint = clap::ValueHint::FilePath)]
+    x0: Option<PathBuf>,
     /// How the matrix is kept on the device
     #[arg(long, value_enum, ignore_case = true, default_value = "auto")]
     format: Format,
@@ -157,6 +168,17 @@ impl Args {
         Ok(methods.into_iter().flat_map(of).map(cycles).collect())
     }
 
+    fn direct(&self) -> DirectUse {
+        self.direct.0.unwrap_or_default()
+    }
+
+    /// Whether a system is brought into its normal form first: nothing is asked for by name that belongs to the matrix as it is.
+    fn by_normal_form(&self, device: &Device, problem: &Problem) -> bool {
+        let named = self.method().is_some() || self.precond.is_some() || self.format != Format::Auto;
+        let pairs = self.precision() == Precision::Auto && device.capabilities().exact_form.is_some();
+        self.matrix.is_some() && problem.a.shape().is_square() && pairs && !named && !self.no_presolve
+    }
+
     /// Digits that are asked for, where the device has them.
     fn settled(&self, device: &Device, a: &Csr) -> support::Result<Precision> {
         let able = device.capabilities().exact_form.is_some();
@@ -214,6 +236,7 @@ struct Problem {
     side: Option<usize>,
     b: Vec<f64>,
     x_ref: Option<Vec<f64>>,
+    x0: Option<Vec<f64>>,
     /// By how much solutions of this are larger than those of what was asked for, and the matrix smaller, as a power of two.
     larger: f64,
     exponent: i32,
@@ -284,9 +307,14 @@ fn problem(args: &Args) -> support::Result<Problem> {
         Some(path) => Some(read_vector(path, options, "the known solution", a.shape().cols)?),
         None => solution,
     };
+    let x0 = match &args.x0 {
+        Some(path) => Some(read_vector(path, options, "the start", a.shape().cols)?),
+        None => None,
+    };
     let Ordinary { a, b, larger, exponent } = Ordinary::new(a, b)?;
-    let x_ref = x_ref.map(|x| x.iter().map(|x| x * larger).collect());
-    Ok(Problem { name, a, side: built_in, b, x_ref, larger, exponent })
+    let scaled = |x: Option<Vec<f64>>| x.map(|x| x.iter().map(|x| x * larger).collect());
+    let (x_ref, x0) = (scaled(x_ref), scaled(x0));
+    Ok(Problem { name, a, side: built_in, b, x_ref, x0, larger, exponent })
 }
 
 /// What the f64 check on the CPU says of a solution.
@@ -378,6 +406,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         "replacements",
         "choice",
         "went_on_from",
+        "normal_form",
+        "components",
         "tol",
     ] {
         report.set(key, json!(null));
@@ -385,11 +415,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
     let started = Instant::now();
     let precision = args.settled(device, &problem.a)?;
-    let a = Operator::new(device, args, &problem)?;
-    let mut system = System::new(device, precision, &problem)?;
+    let mut way = Way::new(device, args, &problem, precision)?;
     device.finish()?;
     let upload = started.elapsed();
-    let format = a.format();
+    let format = way.format();
     report.set("format", format.as_str());
     report.set("matrix", json!({
         "name": problem.name, "rows": problem.a.shape().rows, "cols": problem.a.shape().cols, "nnz": problem.a.nnz(),
@@ -404,10 +433,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
     let before = device.counters();
     let started = Instant::now();
-    let solved = match &mut system {
-        System::Single { x, b } => solve(args, &a, x, b),
-        System::Refined { x, b } => solve(args, &a, x, b),
-    };
+    let solved = way.solve(args, &problem);
     device.finish()?;
     let all = started.elapsed();
     let work = device.counters().since(&before);
@@ -422,18 +448,24 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let iterate = wall.saturating_sub(compiling);
 
     let started = Instant::now();
-    let solution = system.solution()?;
+    let solution = way.solution()?;
     let read_back = started.elapsed();
-    let check = check(&problem, &solution, choice.method)?;
+    // What a normal form solves is no least squares, whatever its last resort has been.
+    let check = check(&problem, &solution, way.normal().map_or(choice.method, |_| MethodKind::Gmres))?;
     let ms_per_iteration = iterate.as_secs_f64() * 1e3 / solved.iterations.max(1) as f64;
 
     report
         .set("converged", solved.converged())
         .set("reason", solved.reason.to_string())
-        .set("method", choice.method.word())
-        .set("preconditioner", args.named(choice))
+        .set("method", way.by().map_or(choice.method.word(), |by| by))
+        .set("preconditioner", way.by().map_or(args.named(choice), |_| "none"))
+        .set("normal_form", json!(way.normal()))
+        .set(
+            "components",
+            json!(solved.components.map(|c| json!({ "omega": c.omega, "rows": c.rows, "of": c.of }))),
+        )
         .set("preparation", if choice.prepares() { "matched" } else { "none" })
-        .set("choice", args.by(choice))
+        .set("choice", way.by().map_or(args.by(choice), str::to_owned))
         .set("went_on_from", json!(auto.went_on_from()))
         .set("tried", json!(given_up.iter().map(told).collect::<Vec<_>>()))
         .set("precision", done(precision, solved))
@@ -476,7 +508,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         let kind = kind.to_string();
         report.row(json!({ "iteration": iteration, "relative_residual": residual, "kind": kind }));
     }
-    say(format_args!("by          {}", args.by(choice)));
+    if let Some(normal) = way.normal() {
+        say(format_args!("normal form {normal}"));
+    }
+    say(format_args!("by          {}", way.by().map_or(args.by(choice), str::to_owned)));
     if let Some(residual) = auto.went_on_from() {
         say(format_args!("went on     from a relative residual of {residual:.1e}, to which others had come"));
     }
@@ -512,6 +547,123 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     Ok(())
 }
 
+/// How a problem is solved.
+enum Way {
+    /// As it is.
+    Given(Operator, System),
+    /// In its normal form; with the solution and what is reported of it once there is one.
+    Normal(Box<HostSystem>, Option<Box<(Vec<f64>, HostReport)>>),
+}
+
+impl Way {
+    fn new(device: &Device, args: &Args, problem: &Problem, precision: Precision) -> texla::Result<Self> {
+        if !args.by_normal_form(device, problem) {
+            let system = System::new(device, precision, problem)?;
+            return Ok(Way::Given(Operator::new(device, args, problem)?, system));
+        }
+        let auto = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+        let params = HostSystemParams::default().with_auto(auto).with_direct(args.direct());
+        Ok(Way::Normal(Box::new(HostSystem::new(device, problem.a.clone(), params)?), None))
+    }
+
+    /// How the matrix is kept, in small letters.
+    fn format(&self) -> String {
+        match self {
+            Way::Given(a, _) => a.format(),
+            Way::Normal(system, _) => kept_as(system.format()),
+        }
+    }
+
+    fn solve(&mut self, args: &Args, problem: &Problem) -> texla::Result<AutoReport> {
+        match self {
+            Way::Given(a, System::Single { x, b }) => solve(args, a, x, b),
+            Way::Given(a, System::Refined { x, b }) => solve(args, a, x, b),
+            Way::Normal(system, done) => {
+                let zero = vec![0.0; problem.b.len()];
+                let start = problem.x0.as_ref().unwrap_or(&zero);
+                let watched = Watched::new(args.tol);
+                let (x, report) = system.solve_observed(&problem.b, start, |point| watched.show(point))?;
+                watched.progress.finish();
+                let auto = as_auto(&report);
+                *done = Some(Box::new((x, report)));
+                Ok(auto)
+            }
+        }
+    }
+
+    fn solution(&self) -> texla::Result<Vec<f64>> {
+        match self {
+            Way::Given(_, system) => system.solution(),
+            Way::Normal(_, done) => Ok(done.iter().flat_map(|done| done.0.iter().copied()).collect()),
+        }
+    }
+
+    /// What the normal form did.
+    fn normal(&self) -> Option<&str> {
+        match self {
+            Way::Normal(_, Some(done)) => Some(&done.1.normal),
+            _ => None,
+        }
+    }
+
+    /// What has solved it, where that was no iteration.
+    fn by(&self) -> Option<&'static str> {
+        match self {
+            Way::Normal(_, Some(done)) => match done.1.by {
+                SolvedBy::Elimination => Some("elimination"),
+                SolvedBy::Factors { cholesky: true } => Some("sparse Cholesky factors"),
+                SolvedBy::Factors { .. } => Some("sparse LU factors"),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// The first run of iterations with the verdict on all.
+fn as_auto(report: &HostReport) -> AutoReport {
+    let Some(run) = report.runs.first() else {
+        let none = Choice::new(MethodKind::Gmres, PreconditionerKind::None);
+        return AutoReport::of(report.solved.clone(), none, [Duration::ZERO; 3]);
+    };
+    let mut auto = run.clone();
+    let first = std::mem::replace(&mut auto.solved, report.solved.clone());
+    auto.solved.history = first.history;
+    auto.solved.double_iterations = first.double_iterations;
+    (auto.solved.draws_useful, auto.solved.draws_in_vain) = (first.draws_useful, first.draws_in_vain);
+    auto.solved.draws_per_iteration = first.draws_per_iteration;
+    auto.solved.passes_per_iteration = first.passes_per_iteration;
+    (auto.solved.async_checks, auto.solved.replacements) = (first.async_checks, first.replacements);
+    auto
+}
+
+/// A format in small letters.
+fn kept_as(format: MatrixFormat) -> String {
+    match format {
+        MatrixFormat::Sparse(format) => format!("{format:?}"),
+        format => format!("{format:?}"),
+    }
+    .to_lowercase()
+}
+
+/// A solve that is watched: how far the residual has come down its logarithmic way, in percent.
+struct Watched {
+    progress: Progress,
+    tol: f64,
+}
+
+impl Watched {
+    fn new(tol: f64) -> Self {
+        Watched { progress: Progress::new("residual", 100), tol }
+    }
+
+    fn show(&self, HistoryPoint { iteration, residual, kind, .. }: HistoryPoint) {
+        let share = residual.max(f64::MIN_POSITIVE).ln() / self.tol.ln();
+        self.progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
+        self.progress.note(format!("{residual:.1e} ({kind}) after {iteration} iterations"));
+    }
+}
+
 /// The operator on the device.
 enum Operator {
     Stored(StoredMatrix),
@@ -537,14 +689,10 @@ impl Operator {
 
     /// How it is kept, in small letters.
     fn format(&self) -> String {
-        let format = match self {
-            Operator::Stencil(_) => "Stencil".to_owned(),
-            Operator::Stored(a) => match a.format() {
-                MatrixFormat::Sparse(format) => format!("{format:?}"),
-                format => format!("{format:?}"),
-            },
-        };
-        format.to_lowercase()
+        match self {
+            Operator::Stencil(_) => "stencil".to_owned(),
+            Operator::Stored(a) => kept_as(a.format()),
+        }
     }
 }
 
@@ -556,13 +704,15 @@ enum System {
 
 impl System {
     fn new(device: &Device, precision: Precision, problem: &Problem) -> texla::Result<Self> {
-        let (n, b) = (problem.a.shape().cols, &problem.b);
+        let (zero, b) = (vec![0.0; problem.a.shape().cols], &problem.b);
+        let start = problem.x0.as_ref().unwrap_or(&zero);
         Ok(match precision {
             Precision::Single => {
-                System::Single { x: Vector::zeros(device, n)?, b: Vector::from_f64(device, b)? }
+                System::Single { x: Vector::from_f64(device, start)?, b: Vector::from_f64(device, b)? }
             }
             _ => {
-                System::Refined { x: DoubleVector::zeros(device, n)?, b: DoubleVector::from_f64(device, b)? }
+                let x = DoubleVector::from_f64(device, start)?;
+                System::Refined { x, b: DoubleVector::from_f64(device, b)? }
             }
         })
     }
@@ -617,13 +767,8 @@ fn told(tried: &Tried) -> serde_json::Value {
 
 /// By what is asked for, or what suits the matrix, for unknowns of either kind.
 fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> texla::Result<AutoReport> {
-    // How far the residual has come down its logarithmic way, in percent.
-    let progress = Progress::new("residual", 100);
-    let observe = |HistoryPoint { iteration, residual, kind, .. }: HistoryPoint| {
-        let share = residual.max(f64::MIN_POSITIVE).ln() / args.tol.ln();
-        progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
-        progress.note(format!("{residual:.1e} ({kind}) after {iteration} iterations"));
-    };
+    let watched = Watched::new(args.tol);
+    let observe = |point| watched.show(point);
     let recurrence = args.precision().recurrence();
     let report = match operator {
         Operator::Stencil(a) => {
@@ -647,7 +792,7 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> tex
             Auto::new(a, params)?.solve_observed(x, b, observe)?
         }
     };
-    progress.finish();
+    watched.progress.finish();
     Ok(report)
 }
 

@@ -54,10 +54,11 @@
 //!
 //! # Features
 //!
-//! All are on by default, and an application with a context of its own can do without any.
+//! All but `direct` are on by default, and an application with a context of its own can do without any.
 //!
 //! | feature | what |
 //! |---|---|
+//! | `direct` | sparse Cholesky and LU factors on the host: [`host::Direct`] |
 //! | `gzip` | Matrix Market files that gzip has compressed; turns on `io` |
 //! | `headless` | EGL contexts without a window: [`Headless`] |
 //! | `io` | Matrix Market files: [`host::market`] |

@@ -1,7 +1,7 @@
 //! The package as a registry has it: its files, what README shows of them, and what it asks of whoever builds it. No GL needed.
 //! `make package` builds it and runs its tests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -108,36 +108,46 @@ fn an_expression_of_licences_is_read() {
 /// What users build with texla, on this platform: it is content with the compiler that texla asks for, and its licences can be kept.
 #[test]
 fn dependencies_ask_for_no_more_than_texla() {
+    // What is on by default is little; sparse factors bring more.
+    let (by_default, all) = (dependencies(&[]), dependencies(&["--all-features"]));
+    assert!((10..60).contains(&by_default), "{by_default} packages by default");
+    assert!((by_default + 10..by_default + 60).contains(&all), "{all} packages in all");
+}
+
+/// Checks what texla is built from with these features, without those that benchmarks ask for; returns how many packages that are.
+fn dependencies(features: &[&str]) -> usize {
     let rustc = output("rustc", &["-vV"]);
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let args =
-        ["metadata", "--offline", "--format-version", "1", "--all-features", "--filter-platform", host];
-    let metadata: Value = serde_json::from_str(&cargo(&args)).unwrap();
-    let by_id = |list: &Value| -> BTreeMap<String, Value> {
-        let of = |item: &Value| (item["id"].as_str().unwrap().to_owned(), item.clone());
-        list.as_array().unwrap().iter().map(of).collect()
+    let tree =
+        ["tree", "-p", "texla", "--offline", "--prefix", "none", "-e", "normal,build", "--target", host];
+    let tree = cargo(&[&tree, features].concat());
+    let named: BTreeSet<(&str, &str)> = tree
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((words.next()?, words.next()?.strip_prefix('v')?))
+        })
+        .collect();
+    let args = ["metadata", "--offline", "--format-version", "1", "--filter-platform", host];
+    let metadata: Value = serde_json::from_str(&cargo(&[&args, features].concat())).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let used = |package: &&Value| {
+        named.contains(&(package["name"].as_str().unwrap(), package["version"].as_str().unwrap()))
     };
-    let (packages, nodes) = (by_id(&metadata["packages"]), by_id(&metadata["resolve"]["nodes"]));
-    let (own, texla) = packages.iter().find(|(_, package)| package["name"] == "texla").unwrap();
+    let texla = packages.iter().find(|package| package["name"] == "texla").unwrap();
     let ours = version(texla["rust_version"].as_str().unwrap());
-    let (mut seen, mut waiting) = (BTreeSet::new(), vec![own.clone()]);
-    while let Some(id) = waiting.pop() {
-        if !seen.insert(id.clone()) {
-            continue;
-        }
-        for dependency in nodes[&id]["deps"].as_array().unwrap() {
-            let kinds = dependency["dep_kinds"].as_array().unwrap();
-            if kinds.iter().any(|kind| kind["kind"] != "dev") {
-                waiting.push(dependency["pkg"].as_str().unwrap().to_owned());
-            }
-        }
-    }
-    assert!((10..60).contains(&seen.len()), "{} packages: {seen:?}", seen.len());
-    for id in &seen {
-        let package = &packages[id];
+    let mut seen = 0;
+    for package in packages.iter().filter(used) {
+        let name = &package["name"];
         let asked = package["rust_version"].as_str().map(version);
-        assert!(asked.is_none_or(|asked| asked <= ours), "{id} asks for Rust {asked:?}, texla for {ours:?}");
+        assert!(
+            asked.is_none_or(|asked| asked <= ours),
+            "{name} asks for Rust {asked:?}, texla for {ours:?}"
+        );
         let licence = package["license"].as_str().unwrap_or_default();
-        assert!(allowed(licence), "{id} is under `{licence}`");
+        assert!(allowed(licence), "{name} is under `{licence}`");
+        seen += 1;
     }
+    assert_eq!(seen, named.len(), "{named:?}");
+    seen
 }

@@ -235,6 +235,11 @@ impl HostSystem {
         Ok(system)
     }
 
+    /// Returns how the matrix is kept on the device.
+    pub fn format(&self) -> MatrixFormat {
+        self.given.format()
+    }
+
     /// Returns the normal form.
     pub fn normal(&self) -> &NormalForm {
         &self.normal
@@ -343,7 +348,7 @@ impl HostSystem {
             if converged || is_better {
                 *best = Some(Best { x: x.clone(), report, by, corrections });
             }
-            if converged || !(score <= 0.1 * before) {
+            if converged || score.is_nan() || score > 0.1 * before {
                 break;
             }
             before = score;
