@@ -465,7 +465,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
             json!(solved.components.map(|c| json!({ "omega": c.omega, "rows": c.rows, "of": c.of }))),
         )
         .set("preparation", if choice.prepares() { "matched" } else { "none" })
-        .set("choice", way.by().map_or(args.by(choice), str::to_owned))
+        .set("choice", json!(way.by().is_none().then(|| args.by(choice))))
         .set("went_on_from", json!(auto.went_on_from()))
         .set("tried", json!(given_up.iter().map(told).collect::<Vec<_>>()))
         .set("precision", done(precision, solved))

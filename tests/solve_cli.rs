@@ -595,11 +595,71 @@ fn the_breakdown_of_the_data_set_is_exit_1() {
     let (code, report) = json(&["--matrix", file.to_str().unwrap(), "--method", "cg"]);
     assert_eq!((code, &report["reason"]), (1, &"breakdown".into()), "{report}");
     // With no option given another method takes its place, and the report says so.
-    let (code, report) = json(&["--matrix", file.to_str().unwrap()]);
+    let (code, report) = json(&["--matrix", file.to_str().unwrap(), "--no-presolve"]);
     assert_eq!((code, &report["method"]), (0, &"gmres".into()), "{report}");
     let tried = report["tried"].as_array().unwrap();
     assert!(tried.len() == 2 && tried[0]["choice"] == "cg with fsai2", "{report}");
     assert!(tried[0]["why"].as_str().unwrap().contains("p.Ap = -"), "{report}");
+}
+
+/// A matrix that is symmetric but for its last bits, of negative sign and with an identity row, is solved as what it is; the parts of
+/// that can be refused, and a start is gone on from.
+#[test]
+fn files_are_solved_in_their_normal_form() {
+    let entry = |i: usize| match i {
+        1 => "1 1 1\n".to_owned(),
+        _ => format!("{i} {i} -4\n{i} {} {}\n", i - 1, if i == 7 { 1.0 + f64::EPSILON } else { 1.0 }),
+    };
+    let above: String = (2..60).map(|i| format!("{i} {} 1\n", i + 1)).collect();
+    let entries: String = (1..=60).map(entry).collect();
+    let text = format!("%%MatrixMarket matrix coordinate real general\n60 60 177\n{entries}{above}");
+    let matrix = write("normal.mtx", &text);
+    let (code, report) = json(&["--matrix", &matrix, "--tol", "1e-9", "--direct", "never"]);
+    assert_eq!((code, &report["method"], &report["converged"]), (0, &"cg".into(), &true.into()), "{report}");
+    let normal = report["normal_form"].as_str().unwrap();
+    assert!(normal.starts_with("1 row solved directly; symmetric up to "), "{normal}");
+    assert!(normal.contains("; negated"), "{normal}");
+    assert!(report["components"]["omega"].as_f64().unwrap() < 1e-7, "{report}");
+    assert_eq!(report["components"]["of"], 60, "{report}");
+    let (code, given) = json(&["--matrix", &matrix, "--tol", "1e-9", "--no-presolve"]);
+    assert_eq!((code, &given["normal_form"]), (0, &Value::Null), "{given}");
+    assert_ne!(given["method"], "cg", "{given}");
+    // From the solution, which is one everywhere.
+    let start = write(
+        "normal_x0.mtx",
+        &format!("%%MatrixMarket matrix array real general\n60 1\n{}", "1\n".repeat(60)),
+    );
+    for flags in [&["--direct", "never"][..], &["--no-presolve"], &["--method", "gmres"]] {
+        let (code, near) = json(&[&["--matrix", &matrix, "--x0", &start][..], flags].concat());
+        assert_eq!((code, &near["iterations"]), (0, &0.into()), "{flags:?}: {near}");
+    }
+    let short = write("short_x0.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
+    assert_refused(&["--matrix", &matrix, "--x0", &short], "the start has 2 elements, expected 60");
+    assert_refused(&["--matrix", &matrix, "--direct", "sometimes"], "by-cost, never, last, first");
+    let (code, direct) = json(&["--matrix", &matrix, "--tol", "1e-9", "--direct", "first"]);
+    assert_eq!((code, &direct["method"]), (0, &"sparse Cholesky factors".into()), "{direct}");
+    assert_eq!((&direct["choice"], &direct["iterations"]), (&Value::Null, &0.into()), "{direct}");
+}
+
+/// A penalty row hides the others from the norm: not converged as it is given, and solved in its normal form.
+#[test]
+fn penalties_do_not_pass_for_converged() {
+    let inner: String = (2..40).map(|i| format!("{i} {} -1\n{i} {i} 2\n{i} {} -1\n", i - 1, i + 1)).collect();
+    let text = format!(
+        "%%MatrixMarket matrix coordinate real general\n40 40 118\n1 1 1e30\n1 2 -1\n{inner}40 39 -1\n40 40 1e30\n"
+    );
+    let matrix = write("penalty.mtx", &text);
+    let rhs = write(
+        "penalty_b.mtx",
+        &format!("%%MatrixMarket matrix array real general\n40 1\n1e30\n{}2e30\n", "0\n".repeat(38)),
+    );
+    let flags = ["--matrix", &matrix, "--rhs", &rhs];
+    let (code, report) = json(&[&flags[..], &["--no-presolve"]].concat());
+    assert_eq!((code, &report["reason"]), (1, &"converged_in_norm_only".into()), "{report}");
+    assert!(report["components"]["rows"].as_u64().unwrap() > 0, "{report}");
+    let (code, report) = json(&flags);
+    assert_eq!((code, &report["reason"]), (0, &"converged".into()), "{report}");
+    assert!(report["normal_form"].as_str().unwrap().starts_with("2 penalty rows fixed"), "{report}");
 }
 
 /// What is chosen has a name for each of its parts, and these names repeat it; a preconditioner alone leaves the method to the matrix.
@@ -609,7 +669,7 @@ fn what_is_chosen_can_be_asked_for() {
         (1..50).map(|i| format!("{i} {i} 3\n{} {i} -2\n{i} {} -1\n", i + 1, i + 1)).collect::<String>();
     let wind = format!("%%MatrixMarket matrix coordinate real general\n50 50 148\n{wind}50 50 3\n");
     let wind = write("wind.mtx", &wind);
-    let (code, report) = json(&["--matrix", &wind]);
+    let (code, report) = json(&["--matrix", &wind, "--no-presolve"]);
     let names =
         ["method", "preconditioner", "preparation"].map(|key| report[key].as_str().unwrap().to_owned());
     assert_eq!((code, names.each_ref().map(String::as_str)), (0, ["gmres", "ilut", "matched"]), "{report}");

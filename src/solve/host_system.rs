@@ -11,7 +11,7 @@ use crate::host::{Csr, Imbalance, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
 use crate::solve::auto::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind,
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, is_of_the_choice,
 };
 use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, Stop};
 
@@ -274,8 +274,8 @@ impl HostSystem {
             match self.by_road(*road, b, start, &mut best, &mut runs, &mut observe) {
                 Ok(()) if best.as_ref().is_some_and(|best| best.report.converged()) => break,
                 Ok(()) => {}
-                Err(Error::ContextLost) => return Err(Error::ContextLost),
-                Err(error) => refused.push((road.name(), error)),
+                Err(error) if is_of_the_choice(&error) => refused.push((road.name(), error)),
+                Err(error) => return Err(error),
             }
         }
         let iterations = runs.iter().map(AutoReport::iterations).sum();
@@ -389,7 +389,9 @@ impl HostSystem {
     ) -> Result<(Vec<f64>, AutoReport)> {
         let device = self.given.device();
         let unit = power_of(largest(right));
-        let right: Vec<f64> = right.iter().map(|v| v / unit).collect();
+        // What is below the range of floats then is far below the last digit of pairs.
+        let in_range = |v: f64| if v.abs() < 1e-30 { 0.0 } else { v };
+        let right: Vec<f64> = right.iter().map(|v| in_range(v / unit)).collect();
         let reduced = match self.reduced.get() {
             Some(reduced) => reduced,
             None => {

@@ -18,12 +18,12 @@ use texla::script::{Interpreter, parse};
 use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
     CgParams, CgSchedule, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, Chosen,
-    ConjugateGradient, Direction, FixedRun, FlexibleCgParams, FlexibleConjugateGradient, Fsai, GaussSeidel,
-    Gmres, GmresParams, Identity, IluParams, IncompleteCholesky, IncompleteLu, Jacobi, JacobiProblem,
-    JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver, MethodKind, Minres, MinresParams, Multigrid,
-    MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, PreconditionerKind, ProjectedJacobi,
-    Recurrence, Slice, Smoother, Solving, Spai, Stationary, StationaryParams, Stop, WeightedJacobi,
-    natural_residual, project_out,
+    ConjugateGradient, DirectUse, Direction, FixedRun, FlexibleCgParams, FlexibleConjugateGradient, Fsai,
+    GaussSeidel, Gmres, GmresParams, HostSystem, HostSystemParams, Identity, IluParams, IncompleteCholesky,
+    IncompleteLu, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver,
+    MethodKind, Minres, MinresParams, Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother,
+    Preconditioner, PreconditionerKind, ProjectedJacobi, Recurrence, Slice, Smoother, Solving, Spai,
+    Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, Error, FoldedBands, Grid, Layout, Matrix, MatrixFormat,
@@ -477,6 +477,18 @@ fn solvers(dev: &Device, step: Step<'_>) {
         let report = Auto::new(&a, params)?.solve(x, &b)?;
         assert!(report.converged(), "{report}");
         Ok(())
+    });
+    to("HostSystem", &|x| {
+        let jacobi = Choice::new(MethodKind::Cg, PreconditionerKind::Jacobi);
+        let auto = AutoParams::default().with_stop(stop).with_choices(vec![jacobi]);
+        let params = HostSystemParams::default().with_auto(auto).with_direct(DirectUse::Never);
+        let system = HostSystem::new(dev, a.pattern().clone(), params)?;
+        let right: Vec<f64> = (0..a.shape().rows).map(|i| 1.0 + (i % 3) as f64).collect();
+        let (found, report) = system.solve(&right)?;
+        if let Some((_, error)) = report.refused.into_iter().next() {
+            return Err(error);
+        }
+        x.write(&found.into_iter().map(|v| v as f32).collect::<Vec<_>>())
     });
     to("Solving", &|x| {
         let solver = ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?;
