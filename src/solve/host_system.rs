@@ -161,6 +161,7 @@ shown!(HostSystem, |s| "HostSystem({}, {})", s.csr.shape(), s.normal);
 enum Road {
     Elimination,
     Iterations,
+    #[cfg(feature = "direct")]
     Factors,
 }
 
@@ -169,6 +170,7 @@ impl Road {
         match self {
             Road::Elimination => "elimination",
             Road::Iterations => "iterations",
+            #[cfg(feature = "direct")]
             Road::Factors => "sparse factors",
         }
     }
@@ -376,6 +378,7 @@ impl HostSystem {
                 runs.push(report);
                 Ok((y, SolvedBy::Iterations(choice)))
             }
+            #[cfg(feature = "direct")]
             Road::Factors => self.factored(right),
         }
     }
@@ -442,10 +445,6 @@ impl HostSystem {
     fn plan(&mut self) {
         let empty = self.normal.matrix().shape().rows == 0;
         self.roads = vec![if empty { Road::Elimination } else { Road::Iterations }];
-    }
-
-    fn factored(&self, _: &[f64]) -> Result<(Vec<f64>, SolvedBy)> {
-        Err(Error::Internal { place: "HostSystem", detail: "no sparse factors" })
     }
 }
 
