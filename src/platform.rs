@@ -1,12 +1,18 @@
-//! What a browser has in another way than an operating system: the clock, and threads.
+//! What a browser has in another way than an operating system: the clock, threads, and functions of angles.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use std::time::Instant;
 #[cfg(target_arch = "wasm32")]
-pub(crate) use web::Instant;
+pub(crate) use web::{Instant, cosine};
 
 /// Whether the program runs in a browser.
 pub(crate) const BROWSER: bool = cfg!(target_arch = "wasm32");
+
+/// The cosine. A browser has its own, which a module need not bring: tables for angles of any size are 5 KB.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn cosine(angle: f64) -> f64 {
+    angle.cos()
+}
 
 /// How many threads to work on, of so many asked for: 0 asks for one on each core. A browser's program is one thread.
 pub(crate) fn threads(asked: usize) -> usize {
@@ -30,6 +36,10 @@ mod web {
         /// Milliseconds since the page or the worker began.
         #[wasm_bindgen(js_namespace = performance, js_name = now)]
         fn milliseconds() -> f64;
+
+        /// The cosine.
+        #[wasm_bindgen(js_namespace = Math, js_name = cos)]
+        pub(crate) fn cosine(angle: f64) -> f64;
     }
 
     /// A moment, by the time since the page or the worker began.

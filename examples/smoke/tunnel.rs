@@ -1,5 +1,6 @@
 //! The flow: a stream from the left around a disc, with dye in stripes, and out on the right.
 
+use crate::support::angles::sine;
 use texla::kernel::Kernel;
 use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure, PressureReport};
 use texla::solve::{CgParams, MultigridParams, Stop};
@@ -103,7 +104,7 @@ impl Tunnel {
     /// The rest of a step: dye comes in and is carried along.
     fn carry(&mut self) -> Result<()> {
         let cells = [self.cells.nx as i32, self.cells.ny as i32];
-        let shift = (0.05 * (0.9 * self.time).sin()) as f32;
+        let shift = (0.05 * sine(0.9 * self.time)) as f32;
         for (colour, dye) in (0..).zip(&mut self.dyes) {
             let mut next = Vector::zeros(dye.device(), dye.len())?;
             self.inlet.run(&mut next, [&*dye], &Inlet { cells, shift, colour })?;

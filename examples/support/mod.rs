@@ -25,6 +25,7 @@ macro_rules! shader {
 }
 pub(crate) use shader;
 
+pub mod angles;
 pub mod animation;
 pub mod args;
 pub mod bars;

@@ -1,5 +1,7 @@
 //! Where the camera stands, and what lies under a pixel.
 
+use crate::support::angles::{cosine, sine};
+
 pub type Vec3 = [f32; 3];
 
 fn cross(a: Vec3, b: Vec3) -> Vec3 {
@@ -33,8 +35,9 @@ impl Default for Camera {
 
 impl Camera {
     pub fn eye(&self) -> Vec3 {
-        let (flat, up) = (self.distance * self.lift.cos(), self.distance * self.lift.sin());
-        [AT[0] + flat * self.turn.sin(), AT[1] + up, AT[2] + flat * self.turn.cos()]
+        let (sin, cos) = (|angle: f32| sine(angle.into()) as f32, |angle: f32| cosine(angle.into()) as f32);
+        let (flat, up) = (self.distance * cos(self.lift), self.distance * sin(self.lift));
+        [AT[0] + flat * sin(self.turn), AT[1] + up, AT[2] + flat * cos(self.turn)]
     }
 
     /// Right, up and forward.

@@ -66,6 +66,9 @@ macro_rules! shader {
 #[cfg(feature = "scenes")]
 pub(crate) use shader;
 
+#[cfg(feature = "scenes")]
+#[path = "../../support/angles.rs"]
+pub mod angles;
 #[path = "../../support/picture.rs"]
 pub mod picture;
 #[path = "../../support/program.rs"]

@@ -1,14 +1,14 @@
 //! Whether a solution satisfies every equation, and not only the largest ones: a norm does not see small rows.
 
-use super::slices::arrived;
+use super::slices::number;
 use crate::data::Vector;
 use crate::error::Result;
-use crate::gl::glsl;
-use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Accurate, LinOp, Part};
 use crate::solve::drive::report::Components;
 
-/// Computes `ω` of the residual `r` that these terms are, with the number of rows past the limit for this tolerance; `None` where the operator does not tell magnitudes. *Cost*: a product, four reductions, and one wait.
+/// Computes `ω` of the residual `r` that these terms are, with the number of rows past the limit for this tolerance; `None`
+/// where the operator does not tell magnitudes. *Cost*: a product, four passes, two reductions, and one wait; more where rows are
+/// past the limit.
 pub(in crate::solve) async fn components(
     a: &dyn LinOp,
     terms: Accurate<'_>,
@@ -16,26 +16,28 @@ pub(in crate::solve) async fn components(
     tolerance: f64,
 ) -> Result<Option<Components>> {
     let Accurate { x, .. } = terms;
-    let device = a.device();
-    let empty = || Vector::uninit(device, x.len());
-    let (mut sizes, mut with_margin) = (empty()?, empty()?);
-    ops::scaled(&mut with_margin, Components::MARGIN as f32, x)?;
+    let like = |v: &Vector| Vector::uninit(v.device(), v.len());
+    let (mut sizes, mut all) = (like(x)?, like(x)?);
+    ops::scaled(&mut all, Components::MARGIN as f32, x)?;
+    let margin = ops::max_abs(&all)?;
     ops::abs(&mut sizes, x)?;
-    let margin = ops::max_abs(&with_margin)?;
-    ops::add_constant(&mut with_margin, &sizes, &margin)?;
-    let mut magnitudes = Vector::uninit(device, r.len())?;
-    if !ops::product_part(&mut magnitudes, a, Accurate { x: &with_margin, ..terms }, Part::Magnitude)? {
+    ops::add_constant(&mut all, &sizes, &margin)?;
+    let (mut share, mut other) = (like(r)?, like(r)?);
+    if !ops::product_part(&mut other, a, Accurate { x: &all, ..terms }, Part::Magnitude)? {
         return Ok(None);
     }
-    let (omega, beyond) = (Vector::uninit(device, r.len())?, Vector::uninit(device, r.len())?);
-    Draw::new(device, glsl!("solve/components.frag"))
-        .input("r", r.view())
-        .input("m", magnitudes.view())
-        .param("limit", (Components::LIMIT * tolerance) as f32)
-        .targets([omega.view(), beyond.view()])
-        .run()?;
-    let (worst, rows) = (ops::max_abs(&omega)?.read_texel_async()?, ops::sum(&beyond)?.read_texel_async()?);
-    let first = |texel: Vec<f32>| texel.first().copied().unwrap_or(f32::NAN);
-    let (worst, rows) = (first(arrived(&worst).await?), first(arrived(&rows).await?));
-    Ok(Some(Components { omega: worst.into(), rows: rows as usize, of: r.len() }))
+    ops::div_or_zero(&mut share, r, &other)?;
+    let omega = number(ops::max_abs(&share)?).await?;
+    let limit = Components::LIMIT * tolerance;
+    let mut rows = 0;
+    if omega > limit {
+        // One for each row past the limit: (|share| / limit - 1) times so much that nothing else is between 0 and 1.
+        ops::abs(&mut other, &share)?;
+        ops::scaled(&mut share, (1.0 / limit) as f32, &other)?;
+        ops::add_constant(&mut other, &share, -1.0)?;
+        ops::scaled(&mut share, 60f32.exp2(), &other)?;
+        ops::clamp(&mut other, &share, 0.0, 1.0)?;
+        rows = number(ops::sum(&other)?).await? as usize;
+    }
+    Ok(Some(Components { omega, rows, of: r.len() }))
 }

@@ -5,6 +5,7 @@ use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::Replays;
+use crate::platform::cosine;
 
 /// How often a level turns to the next coarser one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,7 +107,7 @@ fn cycle<L: Levels>(
 pub(super) fn omega([low, high]: [f64; 2], k: usize, count: usize) -> f32 {
     let (centre, half) = ((high + low) / 2.0, (high - low) / 2.0);
     let angle = std::f64::consts::PI * (2 * k + 1) as f64 / (2 * count) as f64;
-    (1.0 / (centre + half * angle.cos())) as f32
+    (1.0 / (centre + half * cosine(angle))) as f32
 }
 
 /// Refuses no sweeps or too many.
