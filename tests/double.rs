@@ -6,18 +6,16 @@ mod common;
 use common::bounds::{bits, ulp};
 use common::forms::{all_forms, laplacian, sparse_forms};
 use common::harness::{assert_padded, lengths, on_both};
-use common::pairs::{
-    OfUsers, certified, certified_in_norm, is_exact, paired, residual_twin, true_residual, wide,
-};
+use common::pairs::{OfUsers, certified, is_exact, paired, residual_twin, true_residual, wide};
 use common::products::Exact;
 use common::worst::{worst, worst_of};
 use common::{random, reference, systems};
 use texla::host::{Csr, Triplets, problems};
 use texla::ops::{self, ExactSum, LinOp, ReducePlan, Windows};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, Components, ConjugateGradient, Gmres,
-    GmresParams, Identity, Jacobi, Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport,
-    Stationary, StationaryParams, Stop, StopReason, WeightedJacobi, project_out,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams,
+    Identity, Jacobi, Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stationary,
+    StationaryParams, Stop, StopReason, WeightedJacobi, project_out,
 };
 use texla::{
     Device, DoubleMatrix, DoubleVector, Error, FoldedBands, Grid, Matrix, MatrixFormat, Shape, Side, Sides,
@@ -522,10 +520,7 @@ fn pairs_solve_for_the_digits_that_were_given() {
                 let solver = BiCgStab::preconditioned(&stored, &jacobi, params).unwrap();
                 let mut dx = DoubleVector::zeros(device, n).unwrap();
                 let report = solver.solve(&mut dx, &db).unwrap();
-                // Rows differ in size by some twenty times.
-                let omega = report.components.map_or(f64::NAN, |found| found.omega);
-                assert!(omega <= 2.0 * Components::LIMIT * tol, "{label}: {report:?}");
-                certified_in_norm(&format!("BiCGStab, {label}"), &report, &a, &dx.read().unwrap(), &b, tol);
+                certified(&format!("BiCGStab, {label}"), &report, &a, &dx.read().unwrap(), &b, tol);
                 // The solution was made of b by 64 bits, not the other way round.
                 for (got, want) in dx.read().unwrap().iter().zip(&x) {
                     assert!((got - want).abs() <= 1e-8 * systems::norm(&x), "{label}: {got} for {want}");

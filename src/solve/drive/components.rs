@@ -6,14 +6,14 @@ use crate::error::Result;
 use crate::ops::{self, Accurate, LinOp, Part};
 use crate::solve::drive::report::Components;
 
-/// Computes `ω` of the residual `r` that these terms are, with the number of rows past the limit for this tolerance; `None`
+/// Computes `ω` of the residual `r` that these terms are, with the number of rows past this limit; `None`
 /// where the operator does not tell magnitudes. *Cost*: a product, four passes, two reductions, and one wait; more where rows are
 /// past the limit.
 pub(in crate::solve) async fn components(
     a: &dyn LinOp,
     terms: Accurate<'_>,
     r: &Vector,
-    tolerance: f64,
+    limit: f64,
 ) -> Result<Option<Components>> {
     let Accurate { x, .. } = terms;
     let like = |v: &Vector| Vector::uninit(v.device(), v.len());
@@ -28,7 +28,6 @@ pub(in crate::solve) async fn components(
     }
     ops::div_or_zero(&mut share, r, &other)?;
     let omega = number(ops::max_abs(&share)?).await?;
-    let limit = Components::LIMIT * tolerance;
     let mut rows = 0;
     if omega > limit {
         // One for each row past the limit: (|share| / limit - 1) times so much that nothing else is between 0 and 1.

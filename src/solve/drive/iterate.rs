@@ -243,8 +243,8 @@ impl<'a> Iterate<'a> {
     }
 
     /// How well single equations are satisfied, by the residual just recomputed. *Cost*: waits.
-    pub async fn components(&self, tolerance: f64) -> Result<Option<Components>> {
-        if self.is_b { Ok(None) } else { components(self.a, self.terms(), self.r.front(), tolerance).await }
+    pub async fn components(&self, most: f64) -> Result<Option<Components>> {
+        if self.is_b { Ok(None) } else { components(self.a, self.terms(), self.r.front(), most).await }
     }
 
     /// Makes `x` of `x + y`, without what lies in the null space.

@@ -223,7 +223,7 @@ impl<M: Method> Solve<'_, '_, M> {
             far: f64::MAX,
             zero_solves: false,
             reports_rounding: true,
-            components: M::BY_COMPONENTS,
+            components: M::BY_COMPONENTS.then_some(Components::LEAST),
             policy: Policy::Recurrence(Traits {
                 direct: method.dear() || method.loses_what_it_has(),
                 growth: M::GROWTH,
@@ -276,9 +276,7 @@ impl<M: Method> Executor for Solve<'_, '_, M> {
             Order::Recompute => return self.recompute(observe).await,
             Order::Certify => return Ok(Event::Rounding(method.rounding(at, self.residual).await?)),
             Order::CertifyOther => return Ok(Event::Rounding(method.other_rounding(at).await?)),
-            Order::Components => {
-                return Ok(Event::Components(at.components(self.limits.stop.relative).await?));
-            }
+            Order::Components(most) => return Ok(Event::Components(at.components(most).await?)),
             Order::Run(run) => return self.run(run, observe).await,
             Order::Keep if self.iterations == 0 && at.from_zero => self.best = Some(Best::Zero),
             Order::Keep => self.best = Some(Best::Copy(at.x.copied()?)),

@@ -143,7 +143,7 @@ impl fmt::Display for Breakdown {
 ///
 /// A solution with a small `ω` solves a system whose entries differ from the given ones by that share each. A norm says less: where
 /// some rows are far larger than others (penalties, mixed units), it is small however wrong the small ones are. An equation counts as
-/// satisfied at [`LIMIT`](Self::LIMIT) times the bound `t` of the solve, and so in any case where its residual is at most `t`
+/// satisfied at [`LIMIT`](Self::LIMIT) times the bound `t` of the solve, or at [`LEAST`](Self::LEAST), and so in any case where its residual is at most `t`
 /// times the sum of its coefficients and the largest unknown: elements of `x` far below that need not have digits of their own.
 ///
 /// *Source*: M. Arioli, J. Demmel, I. Duff, 1989, with a margin that is the same for all bounds.
@@ -152,7 +152,7 @@ impl fmt::Display for Breakdown {
 pub struct Components {
     /// The largest share, computed in 32 bits.
     pub omega: f64,
-    /// Rows with a share of more than [`LIMIT`](Self::LIMIT) times the bound.
+    /// Rows with a larger share than [`LIMIT`](Self::LIMIT) times the bound, and than [`LEAST`](Self::LEAST).
     pub rows: usize,
     /// Rows of the system.
     pub of: usize,
@@ -162,13 +162,12 @@ impl Components {
     /// By how many times an equation may exceed the bound that the norm of all of them meets.
     pub const LIMIT: f64 = 100.0;
 
+    /// A row may exceed this share in no case: without it, a norm to 1e-10 would ask for digits of rows twenty times smaller than
+    /// others that no picture shows.
+    pub const LEAST: f64 = 1e-6;
+
     /// The share of the largest unknown that is added to all of them.
     pub(in crate::solve) const MARGIN: f64 = 1.0 / Self::LIMIT;
-
-    /// Whether all equations are satisfied, for this bound.
-    pub(in crate::solve) fn meet(&self, bound: f64) -> bool {
-        self.omega <= Self::LIMIT * bound
-    }
 }
 
 /// How the residual of a [`HistoryPoint`] was found.

@@ -91,6 +91,11 @@ pub(in crate::solve) struct Judge {
     ending: Option<Verdict>,
 }
 
+/// False for NaN.
+fn within(share: f64, most: f64) -> bool {
+    share <= most
+}
+
 impl Judge {
     pub fn new(terms: Terms) -> Self {
         let (wide, gains) = match &terms.policy {
@@ -314,9 +319,12 @@ impl Judge {
             double_iterations: self.widened.map_or(0, |from| self.iterations.saturating_sub(from)),
             replacements: self.replacements,
         };
-        if met && reason == StopReason::Converged && self.terms.components {
+        if met
+            && reason == StopReason::Converged
+            && let Some(limit) = self.most_of_a_row()
+        {
             self.ending = Some(verdict);
-            return self.orders.push_back(Order::Components);
+            return self.orders.push_back(Order::Components(limit));
         }
         if met {
             return self.orders.push_back(Order::End(verdict));
@@ -340,11 +348,17 @@ impl Judge {
         self.report_rounding(verdict, true);
     }
 
+    /// The share that no row may exceed, where that is told.
+    fn most_of_a_row(&self) -> Option<f64> {
+        self.terms.components.map(|least| least.max(Components::LIMIT * self.terms.bound))
+    }
+
     /// The norm meets the bound; single equations may be far from it.
     fn by_components(&mut self, found: Option<Components>) {
         let Some(mut verdict) = self.ending else { return };
         verdict.components = found;
-        if found.is_some_and(|found| !found.meet(self.terms.bound)) {
+        let exceeds = |found: Components| self.most_of_a_row().is_some_and(|most| !within(found.omega, most));
+        if found.is_some_and(exceeds) {
             verdict.reason = StopReason::NormOnly;
         }
         self.orders.push_back(Order::End(verdict));

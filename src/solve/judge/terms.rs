@@ -29,8 +29,8 @@ pub(in crate::solve) struct Terms {
     pub zero_solves: bool,
     /// The verdict names the rounding of a residual that does not meet the bound, too.
     pub reports_rounding: bool,
-    /// The executor can tell how well single equations are satisfied.
-    pub components: bool,
+    /// The least share of a row that counts as too much, where the executor can tell how well single equations are satisfied.
+    pub components: Option<f64>,
     /// How runs are aimed, and when they stop being worthwhile.
     pub policy: Policy,
 }
@@ -136,8 +136,8 @@ pub(in crate::solve) enum Order {
     Certify,
     /// The same for the other residual: [`Event::Rounding`].
     CertifyOther,
-    /// Find out how well the iterate satisfies single equations: [`Event::Components`].
-    Components,
+    /// Find out how well the iterate satisfies single equations, of which none may exceed this share: [`Event::Components`].
+    Components(f64),
     /// Keep a copy of the iterate, in place of the one kept before.
     Keep,
     /// Replace the iterate by the copy, which is then no longer kept.

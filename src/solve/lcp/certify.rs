@@ -88,7 +88,7 @@ fn terms(params: &LcpParams, pairs: bool, trivial: bool) -> Terms {
         far: FAR,
         zero_solves: trivial,
         reports_rounding: false,
-        components: false,
+        components: None,
         policy: Policy::Sweeps(Sweeps {
             pairs,
             at_once: if pairs { AT_ONCE_OF_PAIRS } else { 0.0 },
@@ -101,7 +101,7 @@ fn terms(params: &LcpParams, pairs: bool, trivial: bool) -> Terms {
 fn rank(order: &Order) -> usize {
     match order {
         Order::Recompute => 0,
-        Order::Certify | Order::CertifyOther | Order::Components => 1,
+        Order::Certify | Order::CertifyOther | Order::Components(_) => 1,
         Order::Keep => 2,
         Order::TakeBack | Order::Back | Order::Widen => 3,
         Order::FromZero => 4,
@@ -149,7 +149,7 @@ impl Solve<'_, '_> {
                 self.of_asked(&asked, |p| p.copy = p.copy.map(|_| p.surely));
             }
             // Of recurrences, of methods with two residuals, and of linear systems.
-            Order::Back | Order::Widen | Order::CertifyOther | Order::Components | Order::End(_) => {}
+            Order::Back | Order::Widen | Order::CertifyOther | Order::Components(_) | Order::End(_) => {}
         }
         self.of_asked(&asked, |p| p.tell(Event::Done));
         Ok(())

@@ -30,7 +30,7 @@ use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
-use crate::solve::drive::report::{HistoryPoint, ResidualKind, SolveReport, Stop};
+use crate::solve::drive::report::{Components, HistoryPoint, ResidualKind, SolveReport, Stop};
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::unknown::Iterand;
@@ -384,7 +384,7 @@ impl<'r, 'a> Solve<'r, 'a> {
             far: f64::MAX,
             zero_solves: false,
             reports_rounding: true,
-            components: true,
+            components: Some(Components::LEAST),
             policy: Policy::Sweeps(Sweeps { pairs, at_once, forgives: false }),
         };
         let verdict = execute(Judge::new(terms), &mut self, observe).await?;
@@ -419,9 +419,7 @@ impl Executor for Solve<'_, '_> {
         match order {
             Order::Recompute => return self.recompute(observe).await,
             Order::Certify => return Ok(Event::Rounding(at.rounding(self.residual).await?)),
-            Order::Components => {
-                return Ok(Event::Components(at.components(self.run.params.stop.relative).await?));
-            }
+            Order::Components(most) => return Ok(Event::Components(at.components(most).await?)),
             Order::Run(run) => return self.run(run.aim, observe).await,
             Order::Keep => self.copy = Some(at.x.copied()?),
             Order::TakeBack => self.copy.take().into_iter().for_each(|copy| at.put(copy)),

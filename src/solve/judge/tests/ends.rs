@@ -128,17 +128,24 @@ fn a_norm_that_meets_the_bound_hides_rows() {
         (found(1.001e-3), StopReason::NormOnly),
         (found(f64::NAN), StopReason::NormOnly),
     ] {
-        let mut talk = Talk::new(Terms { components: true, ..recurrence(PLAIN) });
+        let mut talk = Talk::new(Terms { components: Some(1e-6), ..recurrence(PLAIN) });
         talk.residual(0.9e-5).rounding(0.0);
-        assert_eq!(talk.order, Order::Components);
+        assert_eq!(talk.order, Order::Components(1e-3));
         let verdict = talk.tell(Event::Components(components)).end();
         assert_eq!(
             (verdict.reason, verdict.components.map(|c| c.rows)),
             (reason, components.map(|c| c.rows))
         );
     }
+    // A least share counts however small the bound is.
+    for (omega, reason) in [(0.01, StopReason::Converged), (0.0101, StopReason::NormOnly)] {
+        let mut talk = Talk::new(Terms { components: Some(0.01), ..recurrence(PLAIN) });
+        talk.residual(0.9e-5).rounding(0.0);
+        assert_eq!(talk.order, Order::Components(0.01));
+        assert_eq!(talk.tell(Event::Components(found(omega))).end().reason, reason);
+    }
     // Only what would be called converged.
-    let mut talk = Talk::new(Terms { components: true, ..recurrence(PLAIN) });
+    let mut talk = Talk::new(Terms { components: Some(1e-6), ..recurrence(PLAIN) });
     talk.accuracy = Accuracy::Single;
     assert_eq!(talk.residual(0.9e-5).end().reason, StopReason::Uncertified);
 }

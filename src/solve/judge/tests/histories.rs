@@ -47,6 +47,7 @@ fn times(order: Order, unit: f64) -> Order {
             }
             Order::End(verdict)
         }
+        Order::Components(most) => Order::Components(most * unit),
         order => order,
     }
 }

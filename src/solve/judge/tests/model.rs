@@ -130,7 +130,7 @@ impl<'b> Model<'b> {
             far: tape.pick([f64::MAX, unit * 1e6]),
             zero_solves: false,
             reports_rounding: tape.pick([true, false]),
-            components: tape.pick([true, false]),
+            components: tape.pick([Some(unit * 1e-6), None]),
             policy,
         };
         let zero_solves = !terms.from_zero && tape.pick([false, false, false, true]);
@@ -208,7 +208,7 @@ impl<'b> Model<'b> {
                 Order::Recompute => self.recompute(),
                 Order::Certify => self.certify()?,
                 Order::CertifyOther => self.certify_other()?,
-                Order::Components => self.by_components()?,
+                Order::Components(most) => self.by_components(most)?,
                 Order::Run(run) => self.run(run)?,
                 order => self.change(order)?,
             };

@@ -23,7 +23,7 @@ pub fn terms(policy: Policy) -> Terms {
         far: f64::MAX,
         zero_solves: false,
         reports_rounding: true,
-        components: false,
+        components: None,
         policy,
     }
 }

@@ -17,26 +17,35 @@ impl Model<'_> {
     }
 
     /// What is met in the norm may be met by all equations, by some, or nobody can tell.
-    pub(super) fn by_components(&mut self) -> Result<Event, String> {
-        require!(self.terms.components, "asked for components that nobody can tell");
+    pub(super) fn by_components(&mut self, most: f64) -> Result<Event, String> {
+        require!(Some(most) == self.most_of_a_row(), "asked for components past {most:e}");
         require!(self.components.is_none(), "asked for components twice");
-        let omega = self.terms.bound * self.tape.pick([0.5, 100.0, 100.1, 1e6, f64::NAN]);
+        let omega = most * self.tape.pick([0.5, 1.0, 1.001, 1e6, f64::NAN]);
         let found = Components { omega, rows: 1, of: 4 };
         let found = self.tape.pick([Some(found), Some(found), None]);
         self.components = Some(found);
         Ok(Event::Components(found))
     }
 
+    fn most_of_a_row(&self) -> Option<f64> {
+        self.terms
+            .components
+            .map(|least| if least > 100.0 * self.terms.bound { least } else { 100.0 * self.terms.bound })
+    }
+
     fn is_off(&self) -> bool {
-        let bound = self.terms.bound;
-        self.components.flatten().is_some_and(|found| found.omega.is_nan() || found.omega > 100.0 * bound)
+        let most = self.most_of_a_row().unwrap_or(f64::NAN);
+        self.components.flatten().is_some_and(|found| found.omega.is_nan() || found.omega > most)
     }
 
     /// Whether a verdict is the one that what was found asks for.
     pub(super) fn hides_nothing(&self, reason: StopReason) -> Result<(), String> {
         match reason {
             StopReason::Converged => {
-                require!(self.terms.components == self.components.is_some(), "converged by the norm alone");
+                require!(
+                    self.terms.components.is_some() == self.components.is_some(),
+                    "converged by the norm alone"
+                );
                 require!(!self.is_off(), "converged with {:?}", self.components);
             }
             StopReason::NormOnly => require!(self.is_off(), "in the norm only, by {:?}", self.components),
