@@ -70,7 +70,7 @@ fn each(tol: f64) {
                     let file = name.trim_start_matches("spd/").trim_end_matches(".mtx");
                     let known = JACOBI_F32.iter().find(|k| k.0 == file);
                     if let Some((_, f32_count)) = known.filter(|_| jacobi && tol == 1e-5) {
-                        assert_eq!(report.reason, StopReason::Converged, "{label}: {report:?}");
+                        assert!(crate::systems::is_met(name, &report), "{label}: {report:?}");
                         let most = f32_count + f32_count / 2 + 5;
                         let count = report.iterations;
                         assert!(count <= most, "{label}: {count} iterations, at most {most} expected");
