@@ -75,7 +75,8 @@ struct Args {
     #[arg(long)]
     no_presolve: bool,
     /// Sparse factors on the host, where texla has the feature `direct`: by-cost, never, last, first
-    #[arg(long, value_parser = words("", DirectUse::WORDS), ignore_case = true, default_value = "by-cost")]
+    #[arg(long, value_parser = words("", DirectUse::WORDS), ignore_case = true, default_value = "by-cost", requires = "matrix",
+        conflicts_with_all = ["method", "precond", "choice", "format", "precision", "no_presolve"])]
     direct: Word<DirectUse>,
     /// Start of the iterations; without it zero
     #[arg(long, value_name = "x0.mtx", value_hint = clap::ValueHint::FilePath)]

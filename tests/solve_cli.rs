@@ -635,6 +635,7 @@ fn files_are_solved_in_their_normal_form() {
     }
     let short = write("short_x0.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
     assert_refused(&["--matrix", &matrix, "--x0", &short], "the start has 2 elements, expected 60");
+    assert_refused(&["--matrix", &matrix, "--direct", "never", "--method", "cg"], "cannot be used with");
     assert_refused(&["--matrix", &matrix, "--direct", "sometimes"], "by-cost, never, last, first");
     let (code, direct) = json(&["--matrix", &matrix, "--tol", "1e-9", "--direct", "first"]);
     assert_eq!((code, &direct["method"]), (0, &"sparse Cholesky factors".into()), "{direct}");

@@ -163,6 +163,9 @@ fn a_start_is_gone_on_from_and_parts_can_be_refused() {
         assert_solution(device, &near, &want, 1e-6, "from the solution");
         assert!(near.1.solved.iterations < far.1.solved.iterations, "{} and {}", near.1, far.1);
         assert!(seen > 0);
+        // Of zeros the solution is zero, and that is what is returned.
+        let (x, report) = system.solve_observed(&[0.0; 72], &far.0, |_| {}).unwrap();
+        assert!(!report.converged() || x.iter().all(|x| *x == 0.0), "{report}");
         let plain = params(1e-8).with_direct(DirectUse::Never).with_normal(NormalParams::none());
         let done = solved(device, &a, &b, plain);
         assert_solution(device, &done, &want, 1e-6, "as given");

@@ -6,6 +6,8 @@ mod order;
 mod small;
 mod spai;
 mod sweeps;
+
+pub(crate) use sweeps::largest;
 #[cfg(test)]
 mod tests;
 

@@ -78,7 +78,8 @@ pub(super) fn swept(t: &Csr, r: &[f64], z: &[f64]) -> Vec<f64> {
     t.rows().zip(r).map(|(row, r)| r - sum(row)).collect()
 }
 
-fn largest(v: &[f64]) -> f64 {
+/// The largest magnitude; infinite if there is a NaN.
+pub(crate) fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |most, v| if v.is_nan() { f64::INFINITY } else { v.abs().max(most) })
 }
 

@@ -348,7 +348,7 @@ impl Judge {
         self.report_rounding(verdict, true);
     }
 
-    /// The share that no row may exceed, where that is told.
+    /// The share that no row may exceed, where shares are known.
     fn most_of_a_row(&self) -> Option<f64> {
         self.terms.components.map(|least| least.max(Components::LIMIT * self.terms.bound))
     }

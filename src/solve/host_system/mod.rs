@@ -1,12 +1,18 @@
 //! Systems that come from the host: reduced there, solved on the device or by sparse factors, certified as they were given.
 
+mod report;
+
+pub use report::{HostReport, SolvedBy};
+
 use std::cell::OnceCell;
-use std::fmt;
+#[cfg(feature = "direct")]
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::data::{DoubleVector, MatrixFormat, StoredMatrix, Unknowns, Vector};
+use crate::data::{DoubleVector, MatrixFormat, StoredMatrix, Unknowns, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::host::approximate::largest;
 use crate::host::{Csr, Imbalance, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
@@ -53,65 +59,6 @@ with!(HostSystemParams:
     with_direct(direct: DirectUse),
 );
 
-/// What computed the unknowns that the normal form left.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum SolvedBy {
-    /// The normal form left none.
-    Elimination,
-    /// Iterations.
-    Iterations(Choice),
-    /// Sparse factors.
-    Factors {
-        /// Those of Cholesky, else of LU.
-        cholesky: bool,
-    },
-}
-
-impl fmt::Display for SolvedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SolvedBy::Elimination => f.write_str("elimination"),
-            SolvedBy::Iterations(choice) => choice.fmt(f),
-            SolvedBy::Factors { cholesky: true } => f.write_str("sparse Cholesky factors"),
-            SolvedBy::Factors { cholesky: false } => f.write_str("sparse LU factors"),
-        }
-    }
-}
-
-/// The outcome of a solve by [`HostSystem`].
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct HostReport {
-    /// The certificate on `x` for the system as given. Its iterations are those of all runs.
-    pub solved: SolveReport,
-    /// What computed `x`.
-    pub by: SolvedBy,
-    /// What the normal form did, in words.
-    pub normal: String,
-    /// Corrections by the residual of the system as given, after the first solution.
-    pub corrections: usize,
-    /// Runs of iterations, if there were any.
-    pub runs: Vec<AutoReport>,
-    /// What could not be used, and why.
-    pub refused: Vec<(&'static str, Error)>,
-}
-
-impl HostReport {
-    /// True for [`StopReason::Converged`](crate::solve::StopReason::Converged) alone.
-    pub fn converged(&self) -> bool {
-        self.solved.converged()
-    }
-}
-
-/// By what, how it ended, and what the normal form did.
-impl fmt::Display for HostReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} (normal form: {})", self.by, self.solved, self.normal)?;
-        self.refused.iter().try_for_each(|(what, error)| write!(f, "\nnot by {what}: {error}"))
-    }
-}
-
 /// A square system `A x = b` of the host's, solved in its [normal form](NormalForm).
 ///
 /// Unknowns that need no iteration are eliminated; the rest is solved by [`Auto`] on the device, in pairs of floats where that
@@ -143,18 +90,20 @@ impl fmt::Display for HostReport {
 /// ```
 pub struct HostSystem {
     given: Rc<StoredMatrix>,
-    csr: Csr,
     normal: NormalForm,
     params: HostSystemParams,
     /// On the device, once iterations are needed.
     reduced: OnceCell<Rc<StoredMatrix>>,
+    /// The order of elimination, until it is used.
+    #[cfg(feature = "direct")]
+    order: RefCell<Option<DirectPlan>>,
     #[cfg(feature = "direct")]
     direct: OnceCell<std::result::Result<Direct, Error>>,
     roads: Vec<Road>,
     refused: Vec<(&'static str, Error)>,
 }
 
-shown!(HostSystem, |s| "HostSystem({}, {})", s.csr.shape(), s.normal);
+shown!(HostSystem, |s| "HostSystem({}, {})", s.given.shape(), s.normal);
 
 /// A way to solve the reduced system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,11 +143,7 @@ impl Best {
 
 /// A power of two of about this size.
 fn power_of(size: f64) -> f64 {
-    if size == 0.0 || !size.is_finite() { 1.0 } else { size.log2().floor().clamp(-1000.0, 1000.0).exp2() }
-}
-
-fn largest(list: &[f64]) -> f64 {
-    list.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+    f64::from(exponent(size).clamp(-1000, 1000)).exp2()
 }
 
 fn norm2(list: &[f64]) -> f64 {
@@ -221,13 +166,14 @@ impl HostSystem {
             });
         }
         let normal = NormalForm::new(&a, params.normal)?;
-        let given = Rc::new(StoredMatrix::new(device, a.clone(), params.format)?);
+        let given = Rc::new(StoredMatrix::new(device, a, params.format)?);
         let mut system = HostSystem {
             given,
-            csr: a,
             normal,
             params,
             reduced: OnceCell::new(),
+            #[cfg(feature = "direct")]
+            order: RefCell::new(None),
             #[cfg(feature = "direct")]
             direct: OnceCell::new(),
             roads: Vec::new(),
@@ -286,27 +232,33 @@ impl HostSystem {
             return Err(last.unwrap_or(Error::Internal { place: "HostSystem", detail: "nothing to try" }));
         };
         let solved = SolveReport { iterations, ..report };
-        if !solved.converged()
-            && let Some(other) = self.unchanged()?
-        {
-            let (again, report) = other.solve_observed(b, &x, observe)?;
-            if Best::score(&report.solved) < Best::score(&solved) {
-                return Ok((again, report));
+        if !solved.converged() && self.changes_slightly() {
+            match self.unchanged().and_then(|other| other.solve_observed(b, &x, observe)) {
+                Ok((again, report)) if Best::score(&report.solved) < Best::score(&solved) => {
+                    runs.extend(report.runs);
+                    return Ok((again, HostReport { runs, ..report }));
+                }
+                Ok(_) => {}
+                Err(error) if is_of_the_choice(&error) || matches!(error, Error::Inconsistent { .. }) => {
+                    refused.push(("the system without penalties and symmetry", error));
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok((x, HostReport { solved, by, normal: self.normal.to_string(), corrections, runs, refused }))
     }
 
-    /// The same system without what changes it slightly, if anything does.
-    fn unchanged(&self) -> Result<Option<HostSystem>> {
-        let changes =
-            self.normal.eliminated().penalties > 0 || self.normal.asymmetry().is_some_and(|a| a > 0.0);
-        if !changes || !self.normal.is_symmetric() && self.normal.eliminated().penalties == 0 {
-            return Ok(None);
-        }
+    /// Whether the normal form is another system by more than powers of two and what is exact.
+    fn changes_slightly(&self) -> bool {
+        let evened = self.normal.is_symmetric() && self.normal.asymmetry().is_some_and(|a| a > 0.0);
+        evened || self.normal.eliminated().penalties > 0
+    }
+
+    /// The same system without that.
+    fn unchanged(&self) -> Result<HostSystem> {
         let normal = self.params.normal.with_penalties(NormalPart::Off).with_symmetry(NormalPart::Off);
         let params = self.params.clone().with_normal(normal);
-        HostSystem::new(self.given.device(), self.csr.clone(), params).map(Some)
+        HostSystem::new(self.given.device(), self.given.pattern().clone(), params)
     }
 
     /// Refuses a right-hand side that no `x` comes within the bound of.
@@ -338,12 +290,13 @@ impl HostSystem {
             x.clone_from(&best.x);
         }
         for corrections in 0..=3 {
-            let rest: Vec<f64> = b.iter().zip(self.csr.mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
+            let rest: Vec<f64> =
+                b.iter().zip(self.given.pattern().mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
             let right = self.normal.right(&rest)?;
             let (y, by) = self.reduced_solution(road, &right, (b, &rest), runs, observe)?;
             let step = self.normal.solution(&y, &rest)?;
             x.iter_mut().zip(step).for_each(|(x, step)| *x += step);
-            let report = self.certificate(&x, b)?;
+            let report = self.certificate(&mut x, b)?;
             let score = Best::score(&report);
             let is_better = best.as_ref().is_none_or(|best| score < Best::score(&best.report));
             let converged = report.converged();
@@ -398,8 +351,13 @@ impl HostSystem {
         let reduced = match self.reduced.get() {
             Some(reduced) => reduced,
             None => {
-                let made = StoredMatrix::new(device, self.normal.matrix().clone(), self.params.format)?;
-                self.reduced.get_or_init(|| Rc::new(made))
+                let made = match self.normal.is_identity() {
+                    true => Rc::clone(&self.given),
+                    false => {
+                        Rc::new(StoredMatrix::new(device, self.normal.matrix().clone(), self.params.format)?)
+                    }
+                };
+                self.reduced.get_or_init(|| made)
             }
         };
         let params = self.params.auto.clone();
@@ -421,22 +379,30 @@ impl HostSystem {
         self.given.device().capabilities().exact_form.is_some()
     }
 
-    /// The verdict on a solution of the system as given: a solve of no iterations from there.
-    fn certificate(&self, x: &[f64], b: &[f64]) -> Result<SolveReport> {
+    /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,
+    /// rounded to pairs.
+    fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
         // Between the sizes of both, so that neither is near an end of the range of floats.
         let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(x)).sqrt());
         let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<f64>>();
-        let (x, b, device) = (scaled(x), scaled(b), self.given.device());
-        if self.pairs() {
-            return self.judged(DoubleVector::from_f64(device, &x)?, &DoubleVector::from_f64(device, &b)?);
-        }
-        self.judged(Vector::from_f64(device, &x)?, &Vector::from_f64(device, &b)?)
+        let (start, b, device) = (scaled(x), scaled(b), self.given.device());
+        let (report, certified) = if self.pairs() {
+            let mut on_device = DoubleVector::from_f64(device, &start)?;
+            let report = self.judged(&mut on_device, &DoubleVector::from_f64(device, &b)?)?;
+            (report, on_device.read()?)
+        } else {
+            let mut on_device = Vector::from_f64(device, &start)?;
+            let report = self.judged(&mut on_device, &Vector::from_f64(device, &b)?)?;
+            (report, on_device.read()?.into_iter().map(f64::from).collect())
+        };
+        x.iter_mut().zip(certified).for_each(|(x, v)| *x = v * unit);
+        Ok(report)
     }
 
-    fn judged<X: Unknowns>(&self, mut x: X, b: &X) -> Result<SolveReport> {
+    fn judged<X: Unknowns>(&self, x: &mut X, b: &X) -> Result<SolveReport> {
         let params = ChoiceParams::default().with_stop(self.params.auto.stop).with_max_iters(0);
         let choice = Choice::new(MethodKind::BiCgStab, PreconditionerKind::None);
-        choice.prepare(&*self.given, params)?.solve(&mut x, b)
+        choice.prepare(&*self.given, params)?.solve(x, b)
     }
 }
 
@@ -476,7 +442,11 @@ impl HostSystem {
             First => vec![factors, iterations],
             Last => vec![iterations, factors],
             ByCost => match DirectPlan::new(self.normal.matrix()) {
-                Ok(plan) => by_cost(&plan),
+                Ok(plan) => {
+                    let roads = by_cost(&plan);
+                    *self.order.get_mut() = Some(plan).filter(|_| roads.contains(&factors));
+                    roads
+                }
                 Err(error) => {
                     self.refused.push((factors.name(), error));
                     vec![iterations]
@@ -486,7 +456,10 @@ impl HostSystem {
     }
 
     fn factored(&self, right: &[f64]) -> Result<(Vec<f64>, SolvedBy)> {
-        let made = self.direct.get_or_init(|| Direct::new(self.normal.matrix()));
+        let made = self.direct.get_or_init(|| {
+            let matrix = self.normal.matrix();
+            self.order.take().map_or_else(|| DirectPlan::new(matrix), Ok)?.factor(matrix)
+        });
         let direct = made.as_ref().map_err(Clone::clone)?;
         Ok((direct.solve(right)?, SolvedBy::Factors { cholesky: direct.is_cholesky() }))
     }
