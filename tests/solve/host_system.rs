@@ -108,6 +108,26 @@ fn penalties_hide_nothing() {
     });
 }
 
+/// Rows of very different size are evened out by the normal form: a residual that is small there is not in the units that were
+/// given, and what is missing is corrected.
+#[test]
+fn what_scaling_hides_is_corrected() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let size = |i: usize| 2f64.powi((i / 8) as i32);
+        let grid = problems::poisson_2d(12, 10).to_csr();
+        let a = entries(120, 120, grid.entries().map(|(i, j, v)| (i, j, v * size(i) * size(j))));
+        let mut b = vec![0.0; 120];
+        b[0] = 1.0;
+        let (x, report) = solved(device, &a, &b, params(1e-6).with_direct(DirectUse::Never));
+        assert!(report.converged() && report.corrections > 0, "{report}");
+        let rest: f64 = a.mul_vec(&x).unwrap().iter().zip(&b).map(|(ax, b)| (ax - b).powi(2)).sum();
+        assert!(rest.sqrt() <= 1e-6, "{:e}, {report}", rest.sqrt());
+    });
+}
+
 #[test]
 fn roads_are_those_that_are_asked_for() {
     on_both(|device| {
