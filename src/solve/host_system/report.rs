@@ -32,7 +32,7 @@ impl fmt::Display for SolvedBy {
     }
 }
 
-/// The outcome of a solve by [`HostSystem`].
+/// The outcome of a solve by [`HostSystem`](crate::solve::HostSystem).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HostReport {
