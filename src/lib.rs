@@ -141,9 +141,9 @@ mod tests;
 pub mod window;
 
 pub use data::{
-    BandedMatrix, BufferVector, ColumnStack, DoubleMatrix, DoubleVector, FoldedBands, Matrix, MatrixFormat,
-    Packed, PendingRead, Picture, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
-    StencilParams, StoredMatrix, Unknowns, Vector,
+    BandedMatrix, BufferVector, ColumnStack, DoubleMatrix, DoubleVector, FoldedBands, Kept, Matrix,
+    MatrixFormat, Packed, PendingRead, Picture, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix,
+    Stencil, StencilParams, StoredMatrix, Unknowns, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

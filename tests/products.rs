@@ -221,7 +221,7 @@ fn new_values_keep_the_pattern() {
             let mut stored = StoredMatrix::new(device, a.clone(), format).unwrap();
             let before = products(&stored);
             let counted = device.counters();
-            set_values(&mut stored, &new).unwrap();
+            stored.set_values(&new).unwrap();
             let work = device.counters().since(&counted);
             match format {
                 // Four coefficients of 4 bytes for each vertex.
@@ -264,18 +264,10 @@ fn new_values_keep_the_pattern() {
             set_values(&mut stored, &large).unwrap();
             let scaled = StoredMatrix::new(device, a.with_values(&large).unwrap(), format).unwrap();
             assert_eq!(products(&stored), products(&scaled));
-            set_values(&mut stored, &new).unwrap();
+            stored.set_values(&new).unwrap();
             assert_eq!(products(&stored), after);
         }
     });
-}
-
-fn set_values(a: &mut StoredMatrix, values: &[f64]) -> texla::Result<()> {
-    match a {
-        StoredMatrix::Banded(m) => m.set_values(values),
-        StoredMatrix::Sparse(m) => m.set_values(values),
-        _ => panic!("a form that nobody has written down here: {a:?}"),
-    }
 }
 
 #[test]

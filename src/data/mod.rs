@@ -52,7 +52,7 @@ pub use scalar::Scalar;
 pub use sparse::{POINTS_PAY_FROM, SparseFormat, SparseMatrix};
 pub use stack::ColumnStack;
 pub use stencil::{MOST_REGIONS, Side, Sides, Stencil, StencilParams};
-pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
+pub use stored::{Kept, MOST_BANDS, MatrixFormat, StoredMatrix};
 pub use unknowns::Unknowns;
 pub use vector::Vector;
 

@@ -3,6 +3,7 @@
 use faer::MatMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::solvers::LltError;
+use faer::sparse::linalg::cholesky::SymbolicCholeskyRaw;
 use faer::sparse::linalg::{cholesky, lu};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, Par, Side};
@@ -113,6 +114,27 @@ impl DirectPlan {
     /// Returns the number of entries of both factors, as far as the pattern tells: exchanged rows add to those of LU.
     pub fn entries(&self) -> usize {
         2 * self.symbolic.len_val()
+    }
+
+    /// Returns the multiplications that Cholesky factors take, as far as the pattern tells: the sum of the squares of the columns'
+    /// lengths. Those of LU take twice as many.
+    pub fn multiplications(&self) -> f64 {
+        let square = |n: usize| (n as f64).powi(2);
+        match self.symbolic.raw() {
+            SymbolicCholeskyRaw::Simplicial(all) => {
+                let pairs = all.col_ptr().iter().zip(all.col_ptr().iter().skip(1));
+                pairs.map(|(begin, end)| square(end.saturating_sub(*begin) as usize)).sum()
+            }
+            SymbolicCholeskyRaw::Supernodal(all) => {
+                let bounds = all.supernode_begin().iter().zip(all.supernode_end()).enumerate();
+                let of = |(s, (begin, end)): (usize, (&u32, &u32))| {
+                    let below = all.supernode(s).pattern().len();
+                    let width = end.saturating_sub(*begin) as usize;
+                    (1..=width).map(|k| square(below + k)).sum::<f64>()
+                };
+                bounds.map(of).sum()
+            }
+        }
     }
 
     /// Returns whether the matrix may be positive definite: it is symmetric, and its diagonal is positive.

@@ -1,7 +1,7 @@
 //! Products with a matrix in the format that suits it.
 
 use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product, Summand};
-use crate::data::{StoredMatrix, Vector};
+use crate::data::{Kept, StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::host::Csr;
@@ -9,9 +9,9 @@ use crate::profile::Workload;
 use crate::shape::Shape;
 
 fn inner(a: &StoredMatrix) -> &dyn LinOp {
-    match a {
-        StoredMatrix::Banded(m) => m.as_ref(),
-        StoredMatrix::Sparse(m) => m.as_ref(),
+    match a.kept() {
+        Kept::Banded(m) => m.as_ref(),
+        Kept::Sparse(m) => m.as_ref(),
     }
 }
 
@@ -62,6 +62,14 @@ impl LinOp for StoredMatrix {
 
     fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
         inner(self).asymmetry()
+    }
+
+    fn null_space(&self) -> &[Vector] {
+        self.null_space()
+    }
+
+    fn near_null_vector(&self) -> Option<&[f64]> {
+        self.near_null_vector()
     }
 
     fn exponent(&self) -> Result<i32> {

@@ -25,7 +25,7 @@ mod space;
 mod stationary;
 
 pub use auto::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, Chosen, GivenUp, MethodKind, Precision,
+    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Chosen, GivenUp, MethodKind, Precision,
     PreconditionerKind, Tried,
 };
 #[cfg(feature = "sim")]

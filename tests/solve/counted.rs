@@ -11,7 +11,7 @@ use texla::ops::{Accurate, Checked, Inlined, LinOp, Part, Product, ReducePlan, W
 use texla::solve::{
     CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, Preconditioner, Stop,
 };
-use texla::{Device, Extent, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector};
+use texla::{Device, Extent, Kept, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector};
 
 /// An operator that notes the counters whenever it is called.
 struct Noted<'a> {
@@ -78,21 +78,21 @@ fn reduction(extent: Extent) -> u64 {
 /// Whether a pass that reads four other textures has room for the matrix.
 fn can_be_inlined(device: &Device, a: &StoredMatrix) -> bool {
     let room = device.capabilities().texture_units as usize - 5;
-    match a {
-        StoredMatrix::Banded(m) => m.offsets().len() <= room,
-        StoredMatrix::Sparse(m) => m.format() == SparseFormat::Gather,
+    match a.kept() {
+        Kept::Banded(m) => m.offsets().len() <= room,
+        Kept::Sparse(m) => m.format() == SparseFormat::Gather,
         _ => panic!("{a:?}"),
     }
 }
 
 /// Draws of a product: one for every twelve diagonals, or as many as the texture units leave.
 fn product(device: &Device, a: &StoredMatrix) -> u64 {
-    match a {
-        StoredMatrix::Banded(m) => {
+    match a.kept() {
+        Kept::Banded(m) => {
             let per_pass = u64::from(device.capabilities().texture_units - 3).clamp(1, 12);
             (m.offsets().len() as u64).div_ceil(per_pass)
         }
-        StoredMatrix::Sparse(_) => 1,
+        Kept::Sparse(_) => 1,
         _ => panic!("{a:?}"),
     }
 }

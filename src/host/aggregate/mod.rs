@@ -2,8 +2,10 @@
 
 mod groups;
 mod spectrum;
+mod suits;
 
 pub(crate) use spectrum::largest_eigenvalue;
+pub(crate) use suits::suits;
 
 use std::borrow::Cow;
 

@@ -112,6 +112,10 @@ impl<H: Handle<Target: LinOp>> LinOp for H {
         (**self).null_space()
     }
 
+    fn near_null_vector(&self) -> Option<&[f64]> {
+        (**self).near_null_vector()
+    }
+
     fn is_replayable(&self) -> bool {
         (**self).is_replayable()
     }

@@ -109,6 +109,12 @@ pub trait LinOp {
         &[]
     }
 
+    /// A vector with elements above 0 that `A` maps nearly to zero, if it is not the vector of ones: what aggregation
+    /// interpolates exactly. None by default.
+    fn near_null_vector(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// `floor(log2 max |a_ij|)`, as far as known: solvers divide by this power of two inside. *Errors*: as of
     /// [`asymmetry`](Self::asymmetry).
     fn exponent(&self) -> Result<i32> {

@@ -4,8 +4,9 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::made::Made;
 use crate::data::Unknowns;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ops::LinOp;
 use crate::platform::Instant;
 use crate::solve::drive::front::{self, Solver};
@@ -14,11 +15,7 @@ use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop};
 use crate::solve::krylov::{
     BiCgStabParams, CgParams, CglsParams, GmresParams, Krylov, KrylovMethod, MinresParams, Recurrence,
 };
-use crate::solve::multigrid::{AggregationMultigrid, AggregationParams};
-use crate::solve::precondition::{
-    BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
-    Jacobi, Preconditioner, Spai,
-};
+use crate::solve::precondition::{Identity, IluParams, Preconditioner};
 use crate::solve::solving::Solving;
 
 /// The methods of Krylov by name.
@@ -186,14 +183,19 @@ impl Choice {
     pub fn prepare<'a>(&self, a: impl LinOp + 'a, params: ChoiceParams) -> Result<Chosen<'a>> {
         let a: Rc<dyn LinOp + 'a> = Rc::new(a);
         // The method's own checks come before those of its preconditioner, and cost less.
-        self.chosen(Rc::clone(&a), Rc::new(Identity), params)?;
+        self.check(&a, params)?;
         let started = Instant::now();
-        let m = self.preconditioner_for(&a)?;
+        let (m, _) = Made::new(self, Rc::clone(&a))?;
         let set_up = started.elapsed();
-        Ok(Chosen { set_up, ..self.chosen(a, m, params)? })
+        Ok(Chosen { set_up, ..self.chosen(a, Rc::new(m), params)? })
     }
 
-    fn chosen<'a>(
+    /// Refuses what the method is known not to work with, before a preconditioner is made.
+    pub(super) fn check(&self, a: &dyn LinOp, params: ChoiceParams) -> Result<()> {
+        self.chosen(Rc::new(a), Rc::new(Identity), params).map(|_| ())
+    }
+
+    pub(super) fn chosen<'a>(
         &self,
         a: Rc<dyn LinOp + 'a>,
         m: Rc<dyn Preconditioner + 'a>,
@@ -202,40 +204,6 @@ impl Choice {
         let made = Chosen { a, m, choice: *self, params, set_up: Duration::ZERO };
         made.checked()?;
         Ok(made)
-    }
-
-    fn preconditioner_for<'a>(&self, a: &Rc<dyn LinOp + 'a>) -> Result<Rc<dyn Preconditioner + 'a>> {
-        let least_squares = self.method == MethodKind::Cgls;
-        Ok(match self.preconditioner {
-            PreconditionerKind::None => Rc::new(Identity),
-            PreconditionerKind::Jacobi => Rc::new(match self.method {
-                MethodKind::Cgls => Jacobi::for_least_squares(a)?,
-                MethodKind::Minres => Jacobi::absolute(a)?,
-                MethodKind::Cg => Jacobi::positive("Jacobi", &**a)?,
-                _ => Jacobi::new(a)?,
-            }),
-            other if least_squares => {
-                return Err(Error::Unsupported {
-                    what: format!("{other} for least squares"),
-                    why: "they ask for an inverse of AᵀA, and it is one of A; jacobi is one of its diagonal"
-                        .to_owned(),
-                });
-            }
-            PreconditionerKind::BlockJacobi => Rc::new(BlockJacobi::new(a)?),
-            PreconditionerKind::Chebyshev => {
-                Rc::new(Chebyshev::new(Rc::clone(a), ChebyshevParams::default())?)
-            }
-            PreconditionerKind::Fsai => Rc::new(Fsai::new(a, 1)?),
-            PreconditionerKind::FsaiSquared => Rc::new(Fsai::new(a, 2)?),
-            PreconditionerKind::Spai => Rc::new(Spai::new(a, 1)?),
-            PreconditionerKind::SpaiSquared => Rc::new(Spai::new(a, 2)?),
-            PreconditionerKind::Ilu0 => Rc::new(IncompleteLu::new(a, self.ilu.with_fill(0))?),
-            PreconditionerKind::Ilut => Rc::new(IncompleteLu::new(a, self.ilu)?),
-            PreconditionerKind::Ic0 => Rc::new(IncompleteCholesky::new(a, self.ilu.tolerance)?),
-            PreconditionerKind::Amg => {
-                Rc::new(AggregationMultigrid::new(Rc::clone(a), AggregationParams::default())?)
-            }
-        })
     }
 }
 
@@ -337,8 +305,9 @@ impl Chosen<'_> {
     }
 
     /// The same with other limits, for a part of a longer solve.
-    pub(super) fn limited(&mut self, max_iters: usize) {
+    pub(super) fn limited(&mut self, max_iters: usize, within: Option<Duration>) {
         self.params.max_iters = max_iters;
+        self.params.stop.within = within;
     }
 }
 

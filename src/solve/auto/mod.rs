@@ -1,27 +1,36 @@
 //! A method and a preconditioner chosen by the matrix, and by how the residual falls.
 
 mod choice;
+mod made;
 mod precision;
 mod report;
 mod spoken;
+mod suggested;
 
 pub use choice::{Choice, ChoiceParams, Chosen, MethodKind, PreconditionerKind};
 pub use precision::Precision;
 pub use report::{AutoReport, GivenUp, Tried};
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
 use std::time::Duration;
+
+use made::Made;
+use suggested::suggested;
 
 use crate::data::Unknowns;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
+use crate::platform::Instant;
 use crate::solve::drive::check::check_count;
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop, StopReason};
 use crate::solve::drive::slices::{Stopwatch, counters};
 use crate::solve::krylov::Recurrence;
-use crate::solve::precondition::IluParams;
+use crate::solve::precondition::Preconditioner;
 use crate::solve::solving::Solving;
 
 /// Parameters of [`Auto`].
@@ -61,7 +70,7 @@ impl Default for AutoParams {
 /// |---|---|
 /// | more rows than columns | least squares (`cgls`) with `jacobi`, and without |
 /// | fewer | the same without first, which finds the solution of least norm |
-/// | symmetric with a positive diagonal | `cg` with `amg` where nothing else is positive, with `fsai2`, with `jacobi`; then as below |
+/// | symmetric with a positive diagonal | `cg` with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
 /// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab2` with that, `gmres` with `spai2` |
 /// | entries not known | `cg`, `minres`, `gmres`, `bicgstab2` with `jacobi` and without, by symmetry |
@@ -87,11 +96,102 @@ impl Default for AutoParams {
 /// ```
 #[derive(Clone)]
 pub struct Auto<A> {
-    a: A,
+    a: Rc<A>,
     plan: Plan,
+    memory: Rc<RefCell<Memory<A>>>,
+    heard: Option<Rc<dyn Fn(&AutoEvent<'_>)>>,
 }
 
 shown!([A: LinOp] Auto<A>, |s| "Auto({}, {:?})", s.a.shape(), s.plan.params);
+
+/// What goes on in a solve by [`Auto`]: see [`Auto::heard`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AutoEvent<'e> {
+    /// A choice begins: its preconditioner is made.
+    Begins(Choice),
+    /// It has been given up.
+    GivenUp(&'e Tried),
+}
+
+/// What solves of a matrix have shown.
+struct Memory<A> {
+    /// What was made last, and what it was made for.
+    last: Option<(Choice, Rc<Made<Rc<A>>>)>,
+    /// What has led to a solution.
+    worked: Option<(Choice, Rc<Made<Rc<A>>>)>,
+    failed: Vec<Choice>,
+}
+
+/// A preconditioner ready for a choice.
+struct Ready<'s> {
+    m: Rc<dyn Preconditioner + 's>,
+    products: Option<f64>,
+    set_up: Duration,
+}
+
+/// The matrix and what is known of it, whatever its type is.
+trait Makes<'s> {
+    fn make(&self, choice: &Choice) -> Result<Ready<'s>>;
+
+    /// In which order these are tried: first what has worked, last what has failed.
+    fn ordered(&self, choices: &[Choice]) -> VecDeque<Choice>;
+
+    fn remember(&self, choice: Choice, converged: bool);
+
+    fn announce(&self, event: &AutoEvent<'_>);
+}
+
+impl<'s, A: LinOp + 's> Makes<'s> for Auto<A> {
+    fn make(&self, choice: &Choice) -> Result<Ready<'s>> {
+        let mut memory = self.memory.borrow_mut();
+        if let Some((known, m)) = &memory.worked
+            && known == choice
+        {
+            return Ok(Ready {
+                m: Rc::clone(m) as Rc<dyn Preconditioner + 's>,
+                products: None,
+                set_up: Duration::ZERO,
+            });
+        }
+        let started = Instant::now();
+        let (made, products) = Made::new(choice, Rc::clone(&self.a))?;
+        let made = Rc::new(made);
+        memory.last = Some((*choice, Rc::clone(&made)));
+        Ok(Ready { m: made, products, set_up: started.elapsed() })
+    }
+
+    fn ordered(&self, choices: &[Choice]) -> VecDeque<Choice> {
+        let memory = self.memory.borrow();
+        let worked = memory.worked.as_ref().map(|(choice, _)| *choice);
+        let rank = |choice: &Choice| match () {
+            () if worked == Some(*choice) => 0,
+            () if memory.failed.contains(choice) => 2,
+            () => 1,
+        };
+        let mut ordered = choices.to_vec();
+        ordered.sort_by_key(rank);
+        ordered.into()
+    }
+
+    fn remember(&self, choice: Choice, converged: bool) {
+        let mut memory = self.memory.borrow_mut();
+        let last = memory.last.take().filter(|(made, _)| *made == choice);
+        if converged {
+            memory.failed.retain(|failed| *failed != choice);
+            memory.worked = last.or(memory.worked.take().filter(|(known, _)| *known == choice));
+        } else if !memory.failed.contains(&choice) {
+            memory.failed.push(choice);
+            memory.worked.take_if(|(known, _)| *known == choice);
+        }
+    }
+
+    fn announce(&self, event: &AutoEvent<'_>) {
+        if let Some(hear) = &self.heard {
+            hear(event);
+        }
+    }
+}
 
 /// What is tried, whatever the operator's type is.
 #[derive(Clone)]
@@ -109,7 +209,22 @@ impl<A: LinOp> Auto<A> {
     /// asking.
     pub fn new(a: A, params: AutoParams) -> Result<Self> {
         let plan = Plan::new(&a, params)?;
-        Ok(Auto { a, plan })
+        let memory = Memory { last: None, worked: None, failed: Vec::new() };
+        Ok(Auto { a: Rc::new(a), plan, memory: Rc::new(RefCell::new(memory)), heard: None })
+    }
+
+    /// Calls `hear` when a choice begins, and when it is given up.
+    pub fn heard(mut self, hear: impl Fn(&AutoEvent<'_>) + 'static) -> Self {
+        self.heard = Some(Rc::new(hear));
+        self
+    }
+
+    /// The same with another bound, and what is known of the matrix.
+    pub(in crate::solve) fn stopping(&self, stop: Stop) -> Self {
+        let Auto { a, plan, memory, heard } = self;
+        let mut plan = plan.clone();
+        plan.params.stop = stop;
+        Auto { a: Rc::clone(a), plan, memory: Rc::clone(memory), heard: heard.clone() }
     }
 
     /// Returns the operator.
@@ -167,9 +282,67 @@ impl<A: LinOp> Solver for Auto<A> {
         b: &B,
         observe: &mut Observer<'_>,
     ) -> Result<AutoReport> {
-        self.plan.solve(&self.a, x, b, observe).await
+        self.plan.solve((&self.a, self), x, b, observe).await
     }
 }
+
+/// A solve under way: what is still to be tried, and what has been.
+struct Course {
+    waiting: VecDeque<Choice>,
+    spare: VecDeque<Choice>,
+    tried: Vec<Tried>,
+    /// Iterations of all that was tried.
+    done: usize,
+    clock: Stopwatch,
+}
+
+impl Course {
+    /// The next choice, and whether it is the last.
+    fn next(&mut self) -> Option<(Choice, bool)> {
+        let choice = match self.waiting.pop_front() {
+            Some(choice) => choice,
+            // GMRES without help is left where nothing could be set up.
+            None if self.spare.len() > 1 => {
+                let gmres = self.spare.pop_front()?;
+                if self.has_ended() || self.tried.iter().any(|tried| tried.choice == gmres) {
+                    self.spare.pop_front()?
+                } else {
+                    gmres
+                }
+            }
+            None => self.spare.pop_front()?,
+        };
+        Some((choice, self.waiting.is_empty() && self.spare.is_empty()))
+    }
+
+    fn has_ended(&self) -> bool {
+        self.tried.iter().any(|tried| matches!(tried.why, GivenUp::Ended(_)))
+    }
+
+    /// What costs so much to apply waits for what costs little. Whether it does.
+    fn defers(&mut self, choice: Choice, products: Option<f64>) -> bool {
+        let cheap = Choice::new(MethodKind::BiCgStab2, PreconditionerKind::Jacobi);
+        let at = self.waiting.iter().position(|waiting| *waiting == cheap);
+        let (true, Some(at)) = (products.is_some_and(|p| p > MOST_PRODUCTS), at) else { return false };
+        self.waiting.remove(at);
+        self.waiting.push_front(choice);
+        self.waiting.push_front(cheap);
+        true
+    }
+
+    /// Conjugate gradients have met a direction of negative curvature: MINRES is what such matrices take.
+    fn is_indefinite(&mut self) {
+        self.waiting.retain(|choice| choice.method != MethodKind::Cg);
+        if let Some(at) = self.waiting.iter().position(|choice| choice.method == MethodKind::Minres)
+            && let Some(minres) = self.waiting.remove(at)
+        {
+            self.waiting.push_front(minres);
+        }
+    }
+}
+
+/// An application of a preconditioner may cost so many products before something else is tried first.
+const MOST_PRODUCTS: f64 = 60.0;
 
 impl Plan {
     fn new(a: &dyn LinOp, params: AutoParams) -> Result<Self> {
@@ -187,65 +360,99 @@ impl Plan {
 
     async fn solve<X: Unknowns, B: Unknowns>(
         &self,
-        a: &dyn LinOp,
+        (a, maker): (&dyn LinOp, &dyn Makes<'_>),
         x: &mut X,
         b: &B,
         observe: &mut Observer<'_>,
     ) -> Result<AutoReport> {
         let AutoParams { max_iters, stop, recurrence, .. } = self.params;
         let params = ChoiceParams { max_iters, stop, recurrence };
-        let mut tried: Vec<Tried> = Vec::new();
-        let mut done = 0;
-        let all = || self.choices.iter().chain(self.spare.iter().flatten());
-        let last = all().count().saturating_sub(1);
+        let mut course = Course {
+            waiting: maker.ordered(&self.choices),
+            spare: self.spare.iter().flatten().copied().collect(),
+            tried: Vec::new(),
+            done: 0,
+            clock: Stopwatch::start(),
+        };
         let (mut refused, mut compiling) = (None, Duration::ZERO);
-        let ended = |tried: &Tried| matches!(tried.why, GivenUp::Ended(_));
-        for (k, choice) in all().enumerate() {
-            let spare = k >= self.choices.len() && k < last;
-            if spare && (tried.iter().any(ended) || self.choices.contains(choice)) {
-                continue;
+        let mut aside: Option<(Choice, Ready<'_>)> = None;
+        while let Some((choice, is_last)) = course.next() {
+            if course.clock.is_past(stop.within) && course.has_ended() {
+                break;
             }
-            let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
-            let mut chosen = match choice.prepare(a, params) {
-                Ok(chosen) => chosen,
+            let give_up = |course: &mut Course, [set_up, solving]: [Duration; 2], why| {
+                let tried = Tried { choice, set_up, solving, why };
+                maker.announce(&AutoEvent::GivenUp(&tried));
+                maker.remember(choice, false);
+                course.tried.push(tried);
+            };
+            let known = aside.take_if(|(known, _)| *known == choice);
+            let made = known.map_or_else(
+                || {
+                    maker.announce(&AutoEvent::Begins(choice));
+                    choice.check(a, params).and_then(|()| maker.make(&choice))
+                },
+                |(_, ready)| Ok(ready),
+            );
+            let ready = match made {
+                Ok(ready) => ready,
                 // What is made of a matrix may leave the range of floats though its elements do not.
                 Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
                     refused = Some(error.clone());
-                    tried.push(give_up(Duration::ZERO, Duration::ZERO, GivenUp::Refused(error)));
+                    give_up(&mut course, [Duration::ZERO; 2], GivenUp::Refused(error));
                     continue;
                 }
                 Err(error) => return Err(error),
             };
+            if self.params.choices.is_empty() && course.defers(choice, ready.products) {
+                aside = Some((choice, Ready { products: None, ..ready }));
+                continue;
+            }
+            let Ready { m, set_up, products } = ready;
+            let mut chosen = choice.chosen(Rc::new(a), m, params)?;
             let (started, before) = (Stopwatch::start(), counters(a.device()));
-            let outcome = self.run((a, &mut chosen), (x, b), (k >= last, &mut done), observe).await;
-            let (set_up, solving) = (chosen.set_up(), started.elapsed());
+            let share = share(choice, a.shape().cols, products);
+            let share = if is_last { usize::MAX } else { share };
+            let outcome = self.run((a, &mut chosen), (x, b), (share, &mut course), observe).await;
+            let solving = started.elapsed();
             compiling = counters(a.device()).since(&before).compile_time;
             match outcome {
                 Ok(solved) => {
-                    if is_the_end(&solved) || k >= last || done >= max_iters {
-                        return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
+                    if is_the_end(&solved) || is_last || course.done >= max_iters {
+                        maker.remember(choice, solved.converged());
+                        let tried = course.tried;
+                        return Ok(AutoReport { solved, choice, set_up, solving, compiling, tried });
                     }
-                    tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
+                    if choice.method == MethodKind::Cg && has_negative_curvature(&solved) {
+                        course.is_indefinite();
+                    }
+                    give_up(&mut course, [set_up, solving], GivenUp::Ended(Box::new(solved)));
                 }
                 // Once a run has ended, there is an answer, which nothing that a later choice does not take undoes.
                 Err(error)
-                    if is_about_the_matrix(&error) && k < last
-                        || is_of_the_choice(&error) && tried.iter().any(ended) =>
+                    if is_about_the_matrix(&error) && !is_last
+                        || is_of_the_choice(&error) && course.has_ended() =>
                 {
                     refused = Some(error.clone());
-                    tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
+                    give_up(&mut course, [set_up, solving], GivenUp::Refused(error));
                 }
                 Err(error) => return Err(error),
             }
         }
-        // The last could not be set up: what the one before it left is the answer.
-        let at = tried.iter().rposition(ended);
-        if let Some(Tried { choice, set_up, solving, why: GivenUp::Ended(solved) }) =
-            at.map(|at| tried.remove(at))
-        {
-            return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
-        }
-        Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
+        let late = course.clock.is_past(stop.within);
+        Self::without_the_last(course.tried, late, compiling)
+            .ok_or_else(|| refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
+    }
+
+    /// What follows could not be set up, or there is no time for it: what the one before it left is the answer.
+    fn without_the_last(mut tried: Vec<Tried>, late: bool, compiling: Duration) -> Option<AutoReport> {
+        let at = tried.iter().rposition(|tried| matches!(tried.why, GivenUp::Ended(_)))?;
+        let Tried { choice, set_up, solving, why: GivenUp::Ended(solved) } = tried.remove(at) else {
+            return None;
+        };
+        let reason = if late { StopReason::OutOfTime } else { solved.reason };
+        let solved = SolveReport { reason, ..*solved };
+        Some(AutoReport { solved, choice, set_up, solving, compiling, tried })
     }
 
     /// One of the choices, as long as it leads on.
@@ -253,21 +460,20 @@ impl Plan {
         &self,
         (a, chosen): (&dyn LinOp, &mut Chosen<'_>),
         (x, b): (&mut X, &B),
-        (is_last, done): (bool, &mut usize),
+        (share, course): (usize, &mut Course),
         observe: &mut Observer<'_>,
     ) -> Result<SolveReport> {
         let max_iters = self.params.max_iters;
-        let share = share(chosen.choice(), a.shape().cols);
         let mut before: Option<SolveReport> = None;
         loop {
-            let left = max_iters.saturating_sub(*done);
-            let most = if is_last { left } else { share.min(left) };
-            chosen.limited(most);
-            let begin = *done;
+            let left = max_iters.saturating_sub(course.done);
+            let time = self.params.stop.within.map(|time| time.saturating_sub(course.clock.elapsed()));
+            chosen.limited(share.min(left), time);
+            let begin = course.done;
             let report = chosen.solving(x, b, &mut |point| observe(point.after(begin))).await?;
-            *done += report.iterations;
+            course.done += report.iterations;
             let goes_on = leads_on(&report) && report.iterations > 0;
-            let ended = report.reason != StopReason::MaxIterations || *done >= max_iters;
+            let ended = report.reason != StopReason::MaxIterations || course.done >= max_iters;
             let joined = match before.take() {
                 None => report,
                 Some(before) => before.followed_by(report, begin),
@@ -330,10 +536,13 @@ fn of_the_system(mut history: Vec<HistoryPoint>, residual: f64) -> Vec<HistoryPo
 }
 
 /// Iterations after which a choice has to have led on.
-fn share(choice: Choice, n: usize) -> usize {
+fn share(choice: Choice, n: usize, products: Option<f64>) -> usize {
     match choice.method {
-        // Ten cycles.
-        MethodKind::Gmres => 10 * choice.restart,
+        // Ten cycles, but fewer of what costs many products, down to one.
+        MethodKind::Gmres => {
+            let few = 20.0 / (1.0 + products.unwrap_or(0.0));
+            ((10.0 * few.min(1.0)) as usize).max(1) * choice.restart
+        }
         MethodKind::BiCgStab => 300,
         MethodKind::BiCgStab2 => 150,
         // What may go on in pairs has to find out first that it should.
@@ -344,12 +553,19 @@ fn share(choice: Choice, n: usize) -> usize {
     }
 }
 
+/// The breakdown that shows a matrix indefinite.
+fn has_negative_curvature(solved: &SolveReport) -> bool {
+    solved.breakdown.is_some_and(|broken| broken.quantity == "p.Ap" && broken.value < 0.0)
+}
+
 /// Whether no other choice will do better.
 fn is_the_end(solved: &SolveReport) -> bool {
     match solved.reason {
         StopReason::Converged | StopReason::Uncertified => true,
-        // What 32 bits can reach is the same for all, once something is reached: pairs reach more.
-        StopReason::Stagnated => !solved.pairs && leads_on(solved),
+        StopReason::OutOfTime => true,
+        // What 32 bits can reach is the same for all, once something is reached: pairs reach more, and iterations in pairs
+        // as much as those do.
+        StopReason::Stagnated => (!solved.pairs || solved.double_iterations > 0) && leads_on(solved),
         _ => false,
     }
 }
@@ -375,58 +591,4 @@ fn is_about_the_matrix(error: &Error) -> bool {
 /// Whether an error is that, or of what this choice does not take of `b`, where others do.
 pub(in crate::solve) fn is_of_the_choice(error: &Error) -> bool {
     is_about_the_matrix(error) || matches!(error, Error::Parameter { .. } | Error::NonFinite { .. })
-}
-
-/// What suits a matrix.
-fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
-    use MethodKind::{BiCgStab2, Cg, Cgls, Gmres, Minres};
-    use PreconditionerKind::{Amg, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
-    let shape = a.shape();
-    if !shape.is_square() {
-        let mut both = vec![Choice::new(Cgls, Jacobi), Choice::new(Cgls, None)];
-        // Of many solutions the one of least norm: weights would make it another.
-        if shape.rows < shape.cols {
-            both.reverse();
-        }
-        return Ok(both);
-    }
-    let symmetric = a.asymmetry()?.is_none();
-    // Who has no diagonal does not say; what else is wrong is no word on the matrix.
-    let (says, positive_diagonal) = match a.diagonal() {
-        Ok(diagonal) => (true, diagonal.iter().all(|d| *d > 0.0)),
-        Err(Error::Unsupported { .. }) => (false, false),
-        Err(error) => return Err(error),
-    };
-    let positive = symmetric && positive_diagonal;
-    let mut choices = Vec::new();
-    let Some(pattern) = a.pattern() else {
-        if positive || symmetric && !says {
-            choices.extend([Choice::new(Cg, Jacobi), Choice::new(Cg, None)]);
-        }
-        if symmetric {
-            choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
-        }
-        choices.extend([
-            Choice::new(Gmres, Jacobi).with_restart(100),
-            Choice::new(Gmres, None).with_restart(100),
-            Choice::new(BiCgStab2, Jacobi),
-        ]);
-        return Ok(choices);
-    };
-    let ilut = Choice::new(Gmres, Ilut);
-    let more =
-        Choice { restart: 100, ilu: IluParams { fill: 40, drop: 1e-5, tolerance: 1e-4, ..ilut.ilu }, ..ilut };
-    if positive {
-        // What couples unknowns draws them together: on a grid or a network aggregates of them are what is missing.
-        if pattern.entries().all(|(i, j, v)| i == j || v <= 0.0) {
-            choices.push(Choice::new(Cg, Amg));
-        }
-        choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
-    }
-    choices.push(ilut);
-    if symmetric {
-        choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
-    }
-    choices.extend([more, Choice { method: BiCgStab2, ..more }, Choice::new(Gmres, SpaiSquared)]);
-    Ok(choices)
 }

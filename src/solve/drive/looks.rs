@@ -1,9 +1,11 @@
 //! The inner loop of every solver: iterate, and look through a fence as often as little may be in vain.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use super::report::{HistoryPoint, ResidualKind};
-use super::slices::{arrived, begin, counters};
+use super::slices::{Stopwatch, arrived, begin, counters};
+use super::state::Flag;
 use crate::data::PendingRead;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -110,6 +112,22 @@ pub(in crate::solve) struct Course {
     pub most: usize,
     /// The relative residual at which iterates freeze, where they do at one.
     pub aim: Option<f64>,
+    /// When all of it began, and how long that may take.
+    pub clock: (Stopwatch, Option<Duration>),
+}
+
+/// How iterates have been found at the end.
+pub(in crate::solve) struct Last {
+    pub texels: Vec<f32>,
+    /// They are not frozen: time is over.
+    pub out_of_time: bool,
+}
+
+impl Last {
+    /// The flag of a report that is one of these texels.
+    pub fn flag(&self, flag: Flag) -> Flag {
+        if self.out_of_time && flag == Flag::Running { Flag::OutOfTime } else { flag }
+    }
 }
 
 impl Course {
@@ -158,7 +176,7 @@ impl Course {
     }
 }
 
-/// Iterates until a look finds everything frozen, and returns what that look has seen.
+/// Iterates until a look finds everything frozen or time is over, and returns what that look has seen.
 ///
 /// The flag on the device freezes iterates, whenever that is noticed: results do not depend on timing. With nothing on
 /// its way but what [`Course::pace`] allows, what runs in vain is a few in a hundred iterations, or one.
@@ -167,12 +185,20 @@ pub(in crate::solve) async fn run_until_frozen(
     course: Course,
     work: &mut Work,
     observe: &mut Observer<'_>,
-) -> Result<Vec<f32>> {
+) -> Result<Last> {
     let start = counters(iterated.device());
     // With the calls before each.
     let mut looks: VecDeque<(usize, PendingRead)> = VecDeque::new();
     let (mut done, mut seen) = (0, 0);
-    let frozen = 'run: loop {
+    let last = 'run: loop {
+        let (clock, limit) = course.clock;
+        if done > 0 && clock.is_past(limit) {
+            let look = looks.pop_back().map_or_else(|| iterated.look(), |(_, look)| Ok(look))?;
+            let texels = arrived(&look).await?;
+            let found = iterated.seen(&texels);
+            work.polled(found.residual, observe);
+            break 'run Last { texels, out_of_time: !found.frozen };
+        }
         let (mut calls, unseen) = course.pace(iterated, seen, work);
         calls = calls.clamp(1, course.most.saturating_sub(done).max(1));
         while let Some((at, look)) = looks.front() {
@@ -185,7 +211,7 @@ pub(in crate::solve) async fn run_until_frozen(
                 let updates = found.iterations.saturating_sub(course.begin).div_ceil(iterated.steps().max(1));
                 let noticed = (updates + 1).clamp(seen + 1, *at);
                 work.in_vain += (done - noticed) as u64 * work.cost().draws;
-                break 'run texels;
+                break 'run Last { texels, out_of_time: false };
             }
             // One call past the last one notices, in every method that counts and tests.
             if *at > course.most.saturating_mul(2).saturating_add(8) {
@@ -216,5 +242,5 @@ pub(in crate::solve) async fn run_until_frozen(
     let counted = counters(iterated.device()).since(&start);
     work.async_checks += counted.async_checks;
     work.readbacks += counted.readbacks;
-    Ok(frozen)
+    Ok(last)
 }

@@ -32,6 +32,7 @@ use iterate::Iterate;
 use looks::{Course, Iterated, Observer, Seen, Work, run_until_frozen};
 pub use null_space::project_out;
 pub use report::{Breakdown, Components, HistoryPoint, ResidualKind, SolveReport, Stop, StopReason};
+use slices::Stopwatch;
 use state::{Bounds, Flag, Report};
 use unknown::Iterand;
 use verdict::Kept;
@@ -203,6 +204,7 @@ struct Solve<'m, 'a, M> {
     looked: Looked<'m, 'a, M>,
     limits: Limits,
     work: Work,
+    clock: Stopwatch,
     /// The best iterate so far.
     best: Option<Best>,
     /// Iterations of all runs, and the residual that was recomputed last.
@@ -226,6 +228,7 @@ impl<M: Method> Solve<'_, '_, M> {
             components: M::BY_COMPONENTS.then_some(Components::LEAST),
             policy: Policy::Recurrence(Traits {
                 direct: method.dear() || method.loses_what_it_has(),
+                dear: method.dear() && !method.loses_what_it_has(),
                 growth: M::GROWTH,
                 spell: method.spell(at.is_double()),
                 widens: method.widens(),
@@ -254,14 +257,15 @@ impl<M: Method> Solve<'_, '_, M> {
         method.restart(at, bounds, begin, keep_direction)?;
         // Not past the limit by more than the step that notices it.
         let most = (limit + 1).saturating_sub(begin);
-        let course = Course { every: self.limits.stop.every, begin, most, aim: Some(aim) };
-        let last = run_until_frozen(&mut self.looked, course, &mut self.work, observe).await?;
-        let last = Report::from_texel(&last);
+        let Stop { every, within, .. } = self.limits.stop;
+        let course = Course { every, begin, most, aim: Some(aim), clock: (self.clock, within) };
+        let found = run_until_frozen(&mut self.looked, course, &mut self.work, observe).await?;
+        let last = Report::from_texel(&found.texels);
         let Looked { method, at } = &mut self.looked;
         method.finish(at)?;
         self.iterations = last.iterations;
         Ok(Event::Ended(Ran {
-            flag: last.flag,
+            flag: found.flag(last.flag),
             iterations: last.iterations,
             recurrence: (f64::from(last.rr) / unit).sqrt(),
             after: method.after(&last),
@@ -303,8 +307,15 @@ pub(super) async fn drive<M: Method>(
     limits.stop.check(M::NAME)?;
     check_count(M::NAME, "max_iters", limits.max_iters)?;
     let looked = Looked { method, at };
-    let mut solve =
-        Solve { looked, limits, work: Work::default(), best: None, iterations: 0, residual: f64::INFINITY };
+    let mut solve = Solve {
+        looked,
+        limits,
+        work: Work::default(),
+        clock: Stopwatch::start(),
+        best: None,
+        iterations: 0,
+        residual: f64::INFINITY,
+    };
     let verdict = execute(Judge::new(solve.terms()), &mut solve, observe).await?;
     let each = solve.work.cost();
     Ok(solve.work.report(verdict, each, observe))

@@ -1,6 +1,7 @@
 //! When to stop, and what a solve has come to.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::host::number;
@@ -12,6 +13,8 @@ pub struct Stop {
     pub(crate) relative: f64,
     /// Iterations between two looks at the residual, where that is not left to the solver.
     pub(crate) every: Option<usize>,
+    /// The longest that iterations may take, if that is limited.
+    pub(crate) within: Option<Duration>,
 }
 
 impl Stop {
@@ -25,7 +28,7 @@ impl Stop {
     /// beginning, later at fewer, and at fewer where residuals fall steadily and the bound is far; with a preconditioner
     /// that is no diagonal, before every iteration but those that residuals as seen so far ask for anyway.
     pub const fn relative(t: f64) -> Self {
-        Stop { relative: t, every: None }
+        Stop { relative: t, every: None, within: None }
     }
 
     /// Looks at the residual every `k` iterations, 1 to [`MOST_UNSEEN`](Self::MOST_UNSEEN) (solvers refuse other
@@ -33,6 +36,14 @@ impl Stop {
     /// is; it decides how many iterations run in vain and how fine the residual history is.
     pub const fn check_every(mut self, k: usize) -> Self {
         self.every = Some(k);
+        self
+    }
+
+    /// Stops after this time as well: no iteration is begun after it, the iterate so far is judged, and unless that meets the bound the
+    /// reason is [`StopReason::OutOfTime`]. The time is that of iterations, without that between [slices](crate::solve::Slice);
+    /// at least one is made. What comes of a solve that ends so depends on how fast the machine is.
+    pub const fn within(mut self, time: Duration) -> Self {
+        self.within = Some(time);
         self
     }
 
@@ -75,6 +86,8 @@ pub enum StopReason {
     NormOnly,
     /// The bound was not met in the iterations allowed.
     MaxIterations,
+    /// It was not met in the [time](Stop::within) allowed.
+    OutOfTime,
     /// The recurrence met the bound, the true residual does not, and starting again from it no longer helps:
     /// this is what 32-bit iterates can reach, where a [`DoubleVector`](crate::DoubleVector) reaches what 64-bit arithmetic
     /// does; or what those can.
@@ -95,6 +108,7 @@ impl fmt::Display for StopReason {
             StopReason::Converged => "converged",
             StopReason::NormOnly => "converged_in_norm_only",
             StopReason::MaxIterations => "max_iterations",
+            StopReason::OutOfTime => "out_of_time",
             StopReason::Stagnated => "stagnated",
             StopReason::Diverged => "diverged",
             StopReason::Breakdown => "breakdown",
@@ -244,6 +258,9 @@ pub struct SolveReport {
     /// How well single equations are satisfied, where the bound is met and the operator tells magnitudes
     /// ([`Part::Magnitude`](crate::ops::Part::Magnitude)); none for least squares.
     pub components: Option<Components>,
+    /// What rounding `x` to its format may leave of the residual, relative, so that nothing gains more: told of systems of the host's
+    /// ([`HostSystem`](crate::solve::HostSystem)) that stagnate there.
+    pub least_residual: Option<f64>,
     /// Relative residuals, each of a later iteration than the one before: [certified](ResidualKind::Certified) at the start, at
     /// each [replacement](Self::replacements) and at the end, by the recurrence where that was polled in between. The last
     /// point is [`true_residual`](Self::true_residual).
@@ -326,7 +343,7 @@ impl fmt::Display for SolveReport {
             (StopReason::Stagnated, false) => {
                 ": unknowns of 32 bits reach no less here, pairs may (DoubleVector)"
             }
-            (StopReason::Stagnated, true) if self.double_iterations == 0 => {
+            (StopReason::Stagnated, true) if self.double_iterations == 0 && self.least_residual.is_none() => {
                 match self.least_squares_residual {
                     None => {
                         ": iterations in 32 bits reach no less here; of symmetric systems conjugate gradients in pairs \

@@ -142,6 +142,11 @@ impl Stopwatch {
         Stopwatch { started: Instant::now(), away: ALLOWED.get().away }
     }
 
+    /// Whether more than that has gone by, where there is a limit.
+    pub fn is_past(&self, limit: Option<Duration>) -> bool {
+        limit.is_some_and(|limit| self.elapsed() >= limit)
+    }
+
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed().saturating_sub(ALLOWED.get().away.saturating_sub(self.away))
     }

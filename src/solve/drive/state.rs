@@ -22,6 +22,8 @@ pub(in crate::solve) enum Flag {
     Indefinite,
     OutOfRange,
     Exhausted,
+    /// They are not: the host has had enough.
+    OutOfTime,
     Stalled,
     /// The shadow residual of BiCGStab is orthogonal to the residual, or to what the direction is mapped to.
     Shadow,

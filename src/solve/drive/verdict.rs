@@ -72,6 +72,7 @@ impl Work {
             rounding,
             least_squares_residual: other,
             components: verdict.components,
+            least_residual: None,
             history: self.history,
             replacements: verdict.replacements,
             async_checks: self.async_checks,

@@ -1,5 +1,9 @@
 //! Systems that come from the host: reduced there, solved on the device or by sparse factors, certified as they were given.
 
+#[cfg(feature = "direct")]
+mod cost;
+mod factors;
+mod iterations;
 mod report;
 
 pub use report::{HostReport, SolvedBy};
@@ -8,6 +12,7 @@ use std::cell::OnceCell;
 #[cfg(feature = "direct")]
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::data::{DoubleVector, MatrixFormat, StoredMatrix, Unknowns, Vector, exponent};
 use crate::device::Device;
@@ -16,16 +21,20 @@ use crate::host::approximate::largest;
 use crate::host::{Csr, Imbalance, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
+use crate::platform::Instant;
 use crate::solve::auto::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, is_of_the_choice,
+    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind,
+    is_of_the_choice,
 };
-use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, Stop};
+use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, StopReason};
 
 /// Use of sparse factors ([`Direct`](crate::host::Direct), feature `direct`) by a [`HostSystem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DirectUse {
-    /// First where factors are small, of at most 4e6 entries where they may be Cholesky's and 1.5e7 elsewhere; last up to 1e8.
+    /// By what they are predicted to take: first where that is less than the set-up of multigrid, or where that does not suit the
+    /// matrix and it is less than 15 s for Cholesky's and 2 s for others; last up to 2 minutes, after iterations have taken as
+    /// long.
     #[default]
     ByCost,
     /// Iterations alone.
@@ -93,14 +102,17 @@ pub struct HostSystem {
     normal: NormalForm,
     params: HostSystemParams,
     /// On the device, once iterations are needed.
-    reduced: OnceCell<Rc<StoredMatrix>>,
+    reduced: OnceCell<Auto<Rc<StoredMatrix>>>,
     /// The order of elimination, until it is used.
     #[cfg(feature = "direct")]
     order: RefCell<Option<DirectPlan>>,
     #[cfg(feature = "direct")]
     direct: OnceCell<std::result::Result<Direct, Error>>,
     roads: Vec<Road>,
+    /// How long iterations may take where there is something else.
+    patience: Option<Duration>,
     refused: Vec<(&'static str, Error)>,
+    heard: Option<Rc<dyn Fn(&AutoEvent<'_>)>>,
 }
 
 shown!(HostSystem, |s| "HostSystem({}, {})", s.given.shape(), s.normal);
@@ -141,6 +153,13 @@ impl Best {
     }
 }
 
+/// A solve under way.
+struct Under<'o> {
+    runs: Vec<AutoReport>,
+    started: Instant,
+    observe: &'o mut dyn FnMut(HistoryPoint),
+}
+
 /// A power of two of about this size.
 fn power_of(size: f64) -> f64 {
     f64::from(exponent(size).clamp(-1000, 1000)).exp2()
@@ -177,10 +196,18 @@ impl HostSystem {
             #[cfg(feature = "direct")]
             direct: OnceCell::new(),
             roads: Vec::new(),
+            patience: None,
             refused: Vec::new(),
+            heard: None,
         };
         system.plan();
         Ok(system)
+    }
+
+    /// Calls `hear` when a choice of [`Auto`] begins, and when it is given up.
+    pub fn heard(mut self, hear: impl Fn(&AutoEvent<'_>) + 'static) -> Self {
+        self.heard = Some(Rc::new(hear));
+        self
     }
 
     /// Returns how the matrix is kept on the device.
@@ -216,23 +243,34 @@ impl HostSystem {
     ) -> Result<(Vec<f64>, HostReport)> {
         self.normal.start(start)?;
         self.check_consistent(b)?;
-        let (mut runs, mut refused) = (Vec::new(), self.refused.clone());
+        let mut under = Under { runs: Vec::new(), started: Instant::now(), observe: &mut observe };
+        let mut refused = self.refused.clone();
         let mut best: Option<Best> = None;
+        let within = self.params.auto.stop.within;
+        let late = |under: &Under<'_>| within.is_some_and(|within| under.started.elapsed() >= within);
         for road in &self.roads {
-            match self.by_road(*road, b, start, &mut best, &mut runs, &mut observe) {
+            if best.is_some() && late(&under) {
+                break;
+            }
+            match self.by_road(*road, b, start, &mut best, &mut under) {
+                Ok(()) if self.is_all_that_pairs_hold(b, &mut best)? => break,
                 Ok(()) if best.as_ref().is_some_and(|best| best.report.converged()) => break,
                 Ok(()) => {}
                 Err(error) if is_of_the_choice(&error) => refused.push((road.name(), error)),
                 Err(error) => return Err(error),
             }
         }
+        let late = late(&under);
+        let mut runs = under.runs;
         let iterations = runs.iter().map(AutoReport::iterations).sum();
         let Some(Best { x, report, by, corrections }) = best else {
             let last = refused.pop().map(|(_, error)| error);
             return Err(last.unwrap_or(Error::Internal { place: "HostSystem", detail: "nothing to try" }));
         };
-        let solved = SolveReport { iterations, ..report };
-        if !solved.converged() && self.changes_slightly() {
+        let mut solved = SolveReport { iterations, ..report };
+        if late && solved.reason == StopReason::MaxIterations {
+            solved.reason = StopReason::OutOfTime;
+        } else if !(solved.converged() || solved.reason == StopReason::Stagnated) && self.changes_slightly() {
             match self.unchanged().and_then(|other| other.solve_observed(b, &x, observe)) {
                 Ok((again, report)) if Best::score(&report.solved) < Best::score(&solved) => {
                     runs.extend(report.runs);
@@ -246,6 +284,28 @@ impl HostSystem {
             }
         }
         Ok((x, HostReport { solved, by, normal: self.normal.to_string(), corrections, runs, refused }))
+    }
+
+    /// Whether the residual is what rounding `x` to pairs leaves of it, `2⁻⁴⁸ ‖|A| |x|‖ / ‖b‖`, so that nothing gains more: it has
+    /// then stagnated.
+    fn is_all_that_pairs_hold(&self, b: &[f64], best: &mut Option<Best>) -> Result<bool> {
+        let Some(Best { x, report, .. }) = best else { return Ok(false) };
+        let norm = norm2(b);
+        if !self.pairs() || report.reason != StopReason::MaxIterations || norm == 0.0 {
+            return Ok(false);
+        }
+        let mut terms = vec![0.0; b.len()];
+        for (i, j, v) in self.given.pattern().entries() {
+            if let (Some(sum), Some(x)) = (terms.get_mut(i), x.get(j)) {
+                *sum += (v * x).abs();
+            }
+        }
+        let least = 48f64.exp2().recip() * norm2(&terms) / norm;
+        let held = report.true_residual <= least;
+        if held {
+            (report.reason, report.least_residual) = (StopReason::Stagnated, Some(least));
+        }
+        Ok(held)
     }
 
     /// Whether the normal form is another system by more than powers of two and what is exact.
@@ -282,8 +342,7 @@ impl HostSystem {
         b: &[f64],
         start: &[f64],
         best: &mut Option<Best>,
-        runs: &mut Vec<AutoReport>,
-        observe: &mut impl FnMut(HistoryPoint),
+        under: &mut Under<'_>,
     ) -> Result<()> {
         let (mut x, mut before) = (start.to_vec(), f64::INFINITY);
         if let Some(best) = best {
@@ -293,7 +352,7 @@ impl HostSystem {
             let rest: Vec<f64> =
                 b.iter().zip(self.given.pattern().mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
             let right = self.normal.right(&rest)?;
-            let (y, by) = self.reduced_solution(road, &right, (b, &rest), runs, observe)?;
+            let (y, by) = self.reduced_solution(road, &right, (b, &rest), under)?;
             let step = self.normal.solution(&y, &rest)?;
             x.iter_mut().zip(step).for_each(|(x, step)| *x += step);
             let report = self.certificate(&mut x, b)?;
@@ -316,8 +375,7 @@ impl HostSystem {
         road: Road,
         right: &[f64],
         (b, rest): (&[f64], &[f64]),
-        runs: &mut Vec<AutoReport>,
-        observe: &mut impl FnMut(HistoryPoint),
+        under: &mut Under<'_>,
     ) -> Result<(Vec<f64>, SolvedBy)> {
         match road {
             Road::Elimination => Ok((Vec::new(), SolvedBy::Elimination)),
@@ -326,53 +384,14 @@ impl HostSystem {
                 let share = self.params.auto.stop.relative * norm2(b) / norm2(rest);
                 let relative =
                     if share.is_nan() { self.params.auto.stop.relative } else { share.clamp(1e-14, 0.5) };
-                let (y, report) = self.iterated(right, relative, observe)?;
+                let (y, report) = self.iterated(right, relative, under)?;
                 let choice = report.choice;
-                runs.push(report);
+                under.runs.push(report);
                 Ok((y, SolvedBy::Iterations(choice)))
             }
             #[cfg(feature = "direct")]
             Road::Factors => self.factored(right),
         }
-    }
-
-    /// The reduced system by iterations, of a right-hand side whose elements are near 1.
-    fn iterated(
-        &self,
-        right: &[f64],
-        relative: f64,
-        observe: &mut impl FnMut(HistoryPoint),
-    ) -> Result<(Vec<f64>, AutoReport)> {
-        let device = self.given.device();
-        let unit = power_of(largest(right));
-        // What is below the range of floats then is far below the last digit of pairs.
-        let in_range = |v: f64| if v.abs() < 1e-30 { 0.0 } else { v };
-        let right: Vec<f64> = right.iter().map(|v| in_range(v / unit)).collect();
-        let reduced = match self.reduced.get() {
-            Some(reduced) => reduced,
-            None => {
-                let made = match self.normal.is_identity() {
-                    true => Rc::clone(&self.given),
-                    false => {
-                        Rc::new(StoredMatrix::new(device, self.normal.matrix().clone(), self.params.format)?)
-                    }
-                };
-                self.reduced.get_or_init(|| made)
-            }
-        };
-        let params = self.params.auto.clone();
-        let stop = Stop { relative, ..params.stop };
-        let auto = Auto::new(Rc::clone(reduced), params.with_stop(stop))?;
-        let (y, report) = if self.pairs() {
-            let mut y = DoubleVector::zeros(device, right.len())?;
-            let report = auto.solve_observed(&mut y, &DoubleVector::from_f64(device, &right)?, observe)?;
-            (y.read()?, report)
-        } else {
-            let mut y = Vector::zeros(device, right.len())?;
-            let report = auto.solve_observed(&mut y, &Vector::from_f64(device, &right)?, observe)?;
-            (y.read()?.into_iter().map(f64::from).collect(), report)
-        };
-        Ok((y.into_iter().map(|v| v * unit).collect(), report))
     }
 
     fn pairs(&self) -> bool {
@@ -403,64 +422,5 @@ impl HostSystem {
         let params = ChoiceParams::default().with_stop(self.params.auto.stop).with_max_iters(0);
         let choice = Choice::new(MethodKind::BiCgStab, PreconditionerKind::None);
         choice.prepare(&*self.given, params)?.solve(x, b)
-    }
-}
-
-#[cfg(not(feature = "direct"))]
-impl HostSystem {
-    fn plan(&mut self) {
-        let empty = self.normal.matrix().shape().rows == 0;
-        self.roads = vec![if empty { Road::Elimination } else { Road::Iterations }];
-    }
-}
-
-#[cfg(feature = "direct")]
-impl HostSystem {
-    /// Entries of factors up to which they come first: where they may be Cholesky's, and elsewhere; and at all.
-    const FIRST: [usize; 2] = [4_000_000, 15_000_000];
-    const AT_ALL: usize = 100_000_000;
-
-    /// In what order the roads are tried.
-    fn plan(&mut self) {
-        use DirectUse::{ByCost, First, Last, Never};
-        if self.normal.matrix().shape().rows == 0 {
-            self.roads = vec![Road::Elimination];
-            return;
-        }
-        let (iterations, factors) = (Road::Iterations, Road::Factors);
-        let by_cost = |plan: &DirectPlan| {
-            let [definite, others] = Self::FIRST;
-            let first = if plan.is_positive() { definite } else { others };
-            match plan.entries() {
-                n if n <= first => vec![factors, iterations],
-                n if n <= Self::AT_ALL => vec![iterations, factors],
-                _ => vec![iterations],
-            }
-        };
-        self.roads = match self.params.direct {
-            Never => vec![iterations],
-            First => vec![factors, iterations],
-            Last => vec![iterations, factors],
-            ByCost => match DirectPlan::new(self.normal.matrix()) {
-                Ok(plan) => {
-                    let roads = by_cost(&plan);
-                    *self.order.get_mut() = Some(plan).filter(|_| roads.contains(&factors));
-                    roads
-                }
-                Err(error) => {
-                    self.refused.push((factors.name(), error));
-                    vec![iterations]
-                }
-            },
-        };
-    }
-
-    fn factored(&self, right: &[f64]) -> Result<(Vec<f64>, SolvedBy)> {
-        let made = self.direct.get_or_init(|| {
-            let matrix = self.normal.matrix();
-            self.order.take().map_or_else(|| DirectPlan::new(matrix), Ok)?.factor(matrix)
-        });
-        let direct = made.as_ref().map_err(Clone::clone)?;
-        Ok((direct.solve(right)?, SolvedBy::Factors { cholesky: direct.is_cholesky() }))
     }
 }

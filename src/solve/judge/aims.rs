@@ -65,6 +65,14 @@ impl Pace {
         }
     }
 
+    /// Whether 32 bits of the recurrence are too few for what the last run was to gain.
+    pub fn gains_little(&self, flag: Flag, residual: f64) -> bool {
+        match self {
+            Pace::Recurrence(plan) => plan.gains_little(flag, residual),
+            Pace::Sweeps(_) => false,
+        }
+    }
+
     /// The aim of the next run, on the way to `bound`.
     pub fn aim(&mut self, reached: Reached, bound: f64) -> Aim {
         match self {
@@ -90,6 +98,8 @@ pub(super) struct Replacements {
     last: bool,
     /// That aim.
     aimed: f64,
+    /// A run is a correction that is to gain a lot.
+    dear: bool,
 }
 
 impl Replacements {
@@ -106,7 +116,8 @@ impl Replacements {
 
     fn new(traits: &Traits, wide: bool) -> Self {
         let stops = (traits.direct || wide).then_some(0);
-        Replacements { stops, fell_short: 0, before: f64::INFINITY, last: false, aimed: 0.0 }
+        let dear = traits.dear;
+        Replacements { stops, fell_short: 0, before: f64::INFINITY, last: false, aimed: 0.0, dear }
     }
 
     /// The next residual to aim at, and whether to keep the direction on the way there. The recurrence has a residual once it
@@ -144,6 +155,11 @@ impl Replacements {
         let first = self.fell_short == 1;
         let aim = if first { bound } else { 0.5 * bound };
         (aim.max(residual * Self::AT_ONCE), first)
+    }
+
+    /// A correction that has met its aim by the recurrence, and is so far from it that it has not even gained ten times.
+    fn gains_little(&self, flag: Flag, residual: f64) -> bool {
+        self.dear && flag == Flag::Met && residual > (10.0 * self.aimed).max(self.before / 10.0)
     }
 
     /// Whether the recurrence has met the bound itself, not an aim on the way, for the second time.

@@ -218,7 +218,8 @@ impl Judge {
     /// All is known of the iterate: the end, pairs of floats, or another run.
     fn conclude(&mut self) {
         let met = self.is_within(self.seen.own) || self.seen.other.is_some_and(|r| self.is_within(r));
-        let exhausted = self.iterations >= self.terms.max_iters;
+        let late = self.flag == Flag::OutOfTime;
+        let exhausted = late || self.iterations >= self.terms.max_iters;
         if !met && !exhausted && self.widens() && self.gains_nothing() {
             return self.widen();
         }
@@ -227,6 +228,7 @@ impl Judge {
             _ if met => Some(self.meaning_of_met()),
             _ if self.breakdown.is_some() => Some(StopReason::Breakdown),
             Flag::OutOfRange => Some(StopReason::Diverged),
+            _ if late => Some(StopReason::OutOfTime),
             _ if exhausted => Some(StopReason::MaxIterations),
             _ if self.is_stuck() => Some(StopReason::Stagnated),
             _ => None,
@@ -275,6 +277,7 @@ impl Judge {
     fn gains_nothing(&mut self) -> bool {
         let (iterations, residual) = (self.iterations, self.seen.own);
         self.is_stuck()
+            || self.pace.gains_little(self.flag, residual)
             || self.flag == Flag::OutOfRange
             || self.breakdown.is_some()
             || self.gains.as_mut().is_some_and(|gains| gains.none(iterations, residual))
@@ -402,7 +405,10 @@ impl Judge {
         if self.traits().is_none() {
             self.replacements += usize::from(flag == Flag::Met);
         }
-        let blameless = matches!(flag, Flag::Met | Flag::Exhausted | Flag::Shadow | Flag::ShadowDirection);
+        let blameless = matches!(
+            flag,
+            Flag::Met | Flag::Exhausted | Flag::OutOfTime | Flag::Shadow | Flag::ShadowDirection
+        );
         if self.kept_direction && !blameless {
             // The direction is to blame, not the matrix: back to where this run began, and afresh from there.
             self.orders.push_back(Order::Back);

@@ -50,6 +50,8 @@ pub(in crate::solve) struct Traits {
     /// The residual is not replaced on the way to the bound: iterations are few, they are made in pairs of floats, or a restart
     /// loses what they make use of.
     pub direct: bool,
+    /// The preconditioner takes passes of its own: a run is to gain a lot.
+    pub dear: bool,
     /// How far the residual may grow in a run that was started afresh.
     pub growth: f64,
     /// Iterations after which the residual is replaced in any case.

@@ -133,7 +133,7 @@ impl Runs for FlexibleCgParams {
 
     async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
         let Parts { m, params, .. } = solver;
-        Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
+        Running::new(m, at.is_double(), at, move |wide| {
             let mut store = solver.store(params.windows, wide, Options::default())?;
             let recipe = Flexible::new(&mut store)?;
             Ok((store, recipe))

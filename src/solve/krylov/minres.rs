@@ -102,7 +102,7 @@ impl Runs for MinresParams {
     async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
         let Parts { m, params, .. } = solver;
         let unknowns = at.b.len();
-        Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
+        Running::new(m, at.is_double(), at, move |wide| {
             let mut store = solver.store(params.windows, wide, Options::default())?;
             let recipe = Lanczos::new(&mut store, unknowns)?;
             Ok((store, recipe))

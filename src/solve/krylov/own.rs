@@ -77,7 +77,7 @@ impl<T: OwnMethod> Runs for Own<T> {
 
     async fn start<'r>(solver: Parts<'r, Self>, at: &mut Iterate<'_>) -> Result<Self::Run<'r>> {
         let Parts { m, params, .. } = solver;
-        Running::new(m, at.is_double() && !m.is_dear(), at, move |wide| {
+        Running::new(m, at.is_double(), at, move |wide| {
             let mut store = solver.store(Windows::Balanced, wide, Options::default())?.checking();
             let recipe = OwnRecipe(params.0.recipe(&mut store)?);
             Ok((store, recipe))

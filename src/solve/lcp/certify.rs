@@ -7,6 +7,7 @@ use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::solve::drive::looks::{Course, Observer, Work, run_until_frozen};
 use crate::solve::drive::scales::FAR;
+use crate::solve::drive::slices::Stopwatch;
 use crate::solve::drive::unknown::Iterand;
 use crate::solve::drive::verdict::Kept;
 use crate::solve::judge::{
@@ -48,6 +49,7 @@ struct Solve<'r, 'a> {
     /// `A x + b` as it was recomputed last.
     w: Option<Vector>,
     work: Work,
+    clock: Stopwatch,
     certifications: usize,
     /// The larger residual of the worst problem as it was recomputed last.
     worst: f64,
@@ -64,8 +66,16 @@ pub(super) struct Done {
 pub(super) async fn drive(run: &mut Run<'_>, params: &LcpParams, observe: &mut Observer<'_>) -> Result<Done> {
     let all =
         run.problems().iter().map(|p| Problem::new(terms(params, run.is_double(), p.trivial))).collect();
-    let mut solve =
-        Solve { run, all, copy: None, w: None, work: Work::default(), certifications: 0, worst: 0.0 };
+    let mut solve = Solve {
+        run,
+        all,
+        copy: None,
+        w: None,
+        work: Work::default(),
+        clock: Stopwatch::start(),
+        certifications: 0,
+        worst: 0.0,
+    };
     while let Some(order) = solve.next() {
         solve.carry_out(order, params, observe).await?;
     }
@@ -207,13 +217,14 @@ impl Solve<'_, '_> {
         self.run.restart(&aims, w)?;
         let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
         // Each problem has an aim of its own.
-        let course = Course { every: params.stop.every, begin: self.run.done, most, aim: None };
-        let frozen = run_until_frozen(self.run, course, &mut self.work, observe).await?;
+        let clock = (self.clock, params.stop.within);
+        let course = Course { every: params.stop.every, begin: self.run.done, most, aim: None, clock };
+        let last = run_until_frozen(self.run, course, &mut self.work, observe).await?;
         self.run.gather_up()?;
-        for (problem, report) in self.all.iter_mut().zip(Run::reports(&frozen)) {
+        for (problem, report) in self.all.iter_mut().zip(Run::reports(&last.texels)) {
             if let Order::Run(run) = problem.order {
                 problem.sweeps += report.iterations;
-                let (flag, iterations, recurrence) = (report.flag, problem.sweeps, run.aim);
+                let (flag, iterations, recurrence) = (last.flag(report.flag), problem.sweeps, run.aim);
                 problem.tell(Event::Ended(Ran { flag, iterations, recurrence, after: After::Judge }));
             }
         }

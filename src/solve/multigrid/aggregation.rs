@@ -170,9 +170,6 @@ fn set_up(a: &dyn LinOp, params: &AggregationParams) -> Result<(Device, Hierarch
         return Err(unsupported("the operator does not provide its entries"));
     };
     ops::check_shape(OP, "pattern", pattern.shape(), a.shape())?;
-    if !a.null_space().is_empty() {
-        return Err(unsupported("the operator has a null space, expected a positive definite one"));
-    }
     check_finite(OP, pattern.values().iter().copied())?;
     let known = a.asymmetry()?;
     if let Some((i, j, one, other)) = known.or_else(|| pattern.asymmetry()) {

@@ -140,6 +140,13 @@ impl IncompleteLu {
     pub fn sweeps(&self) -> [usize; 2] {
         self.solves.sweeps
     }
+
+    /// Multiplications of an application, for the cost of that beside a product's.
+    pub fn multiplications(&self) -> f64 {
+        let Triangles { lower, upper, sweeps: [down, up], .. } = &self.solves;
+        let of = |t: &StoredMatrix, sweeps: usize| (t.pattern().nnz() * sweeps) as f64;
+        of(lower, *down) + of(upper.as_ref().unwrap_or(lower), *up)
+    }
 }
 
 fn check_share(op: &'static str, name: &'static str, value: f64) -> Result<()> {

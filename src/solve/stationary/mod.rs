@@ -32,6 +32,7 @@ use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, r
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{Components, HistoryPoint, ResidualKind, SolveReport, Stop};
 use crate::solve::drive::scales::{exponent_of, power, times_power};
+use crate::solve::drive::slices::Stopwatch;
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::unknown::Iterand;
 use crate::solve::drive::verdict::Kept;
@@ -359,6 +360,7 @@ impl<'r, 'a> Run<'r, 'a> {
 struct Solve<'r, 'a> {
     run: Run<'r, 'a>,
     work: Work,
+    clock: Stopwatch,
     /// The best iterate so far.
     copy: Option<Iterand>,
     /// Sweeps of all runs, and the residual that was recomputed last.
@@ -368,7 +370,14 @@ struct Solve<'r, 'a> {
 
 impl<'r, 'a> Solve<'r, 'a> {
     fn new(run: Run<'r, 'a>) -> Self {
-        Solve { run, work: Work::default(), copy: None, sweeps: 0, residual: f64::INFINITY }
+        Solve {
+            run,
+            work: Work::default(),
+            clock: Stopwatch::start(),
+            copy: None,
+            sweeps: 0,
+            residual: f64::INFINITY,
+        }
     }
 
     async fn solve(mut self, observe: &mut Observer<'_>) -> Result<SolveReport> {
@@ -404,11 +413,13 @@ impl<'r, 'a> Solve<'r, 'a> {
         let StationaryParams { max_sweeps, stop, test_every, .. } = run.params;
         run.restart(aim, self.residual, *begin)?;
         let most = (max_sweeps - *begin).div_ceil(test_every);
-        let course = Course { every: stop.every, begin: *begin, most, aim: Some(aim) };
+        let clock = (self.clock, stop.within);
+        let course = Course { every: stop.every, begin: *begin, most, aim: Some(aim), clock };
         let last = run_until_frozen(run, course, work, observe).await?;
-        let Report { flag, iterations, .. } = Report::from_texel(&last);
+        let Report { flag, iterations, .. } = Report::from_texel(&last.texels);
         run.gather_up()?;
         self.sweeps = iterations;
+        let flag = last.flag(flag);
         Ok(Event::Ended(Ran { flag, iterations, recurrence: aim, after: After::Judge }))
     }
 }

@@ -227,3 +227,37 @@ fn a_rounding_without_a_bound_ends() {
         assert_eq!(verdict.reason, StopReason::Stagnated);
     }
 }
+
+#[test]
+fn time_that_is_over_ends_a_solve_unless_the_bound_is_met() {
+    for policy in [recurrence(PLAIN), recurrence(Traits { widens: true, ..PLAIN }), sweeps(true, false)] {
+        let late = |truth: f64| {
+            let mut talk = Talk::new(policy);
+            talk.residual(1.0).ended(Flag::OutOfTime, 10, 0.1, After::Judge).residual(truth);
+            talk
+        };
+        let verdict = late(0.1).ends(StopReason::OutOfTime);
+        assert_eq!((verdict.iterations, verdict.residuals.own), (10, 0.1));
+        late(1e-6).rounding(0.0).ends(StopReason::Converged);
+        // The best iterate is returned.
+        let verdict = late(2.0).ends(StopReason::OutOfTime);
+        assert_eq!(verdict.residuals.own, 1.0);
+    }
+}
+
+#[test]
+fn corrections_that_gain_little_go_on_in_pairs() {
+    let widens = Traits { direct: true, widens: true, ..PLAIN };
+    for (dear, truth, goes_on) in [(true, 0.0901, true), (true, 0.0899, false), (false, 0.0901, false)] {
+        let mut talk = Talk::new(recurrence(Traits { dear, ..widens }));
+        talk.residual(0.9).met(10, 1e-5).residual(truth);
+        assert_eq!(talk.done.contains(&Order::Widen), goes_on, "{dear} {truth}");
+    }
+    // Not where the aim was as near, nor where the run has not met it.
+    let mut talk = Talk::new(recurrence(Traits { dear: true, ..widens }));
+    talk.residual(0.9).met(10, 1e-5).residual(6e-5).met(20, 5e-6).residual(2e-5);
+    assert!(!talk.done.contains(&Order::Widen));
+    let mut talk = Talk::new(recurrence(Traits { dear: true, ..widens }));
+    talk.residual(0.9).ended(Flag::Exhausted, 10, 0.8, After::Judge).residual(0.8);
+    assert!(!talk.done.contains(&Order::Widen));
+}

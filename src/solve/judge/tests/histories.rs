@@ -119,6 +119,7 @@ fn histories_are_of_all_kinds() {
         "FromZero",
         "Keep",
         "MaxIterations",
+        "OutOfTime",
         "Recompute",
         "Stagnated",
         "TakeBack",

@@ -107,6 +107,7 @@ impl<'b> Model<'b> {
         let policy = match is_sweeps {
             false => Policy::Recurrence(Traits {
                 direct: tape.pick([false, true]),
+                dear: tape.pick([false, true]),
                 growth: tape.pick([f64::INFINITY, 1e4]),
                 spell: tape.pick([None, Some(1), Some(5), Some(100)]),
                 widens: pairs && tape.pick([false, true]),
@@ -372,9 +373,10 @@ impl<'b> Model<'b> {
                 Flag::Stalled,
                 Flag::Indefinite,
                 Flag::ShadowDirection,
+                Flag::OutOfTime,
             ]),
             Policy::Sweeps(_) => {
-                self.tape.pick([Flag::Met, Flag::Stalled, Flag::Exhausted, Flag::OutOfRange])
+                self.tape.pick([Flag::Met, Flag::Stalled, Flag::Exhausted, Flag::OutOfRange, Flag::OutOfTime])
             }
         };
         if flag == Flag::Exhausted {
@@ -464,6 +466,9 @@ impl<'b> Model<'b> {
         match reason {
             StopReason::MaxIterations => {
                 require!(iterations >= max_iters, "{iterations} iterations are not all")
+            }
+            StopReason::OutOfTime => {
+                require!(flag == Some(Flag::OutOfTime), "out of time at {flag:?}");
             }
             StopReason::Stagnated => {
                 let unbounded = self.judged.is_some_and(|judged| !judged.own.is_finite());

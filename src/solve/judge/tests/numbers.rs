@@ -144,6 +144,7 @@ fn a_direction_that_fails_is_dropped_with_its_run() {
     for (flag, blameless) in [
         (Flag::Met, true),
         (Flag::Exhausted, true),
+        (Flag::OutOfTime, true),
         (Flag::Shadow, true),
         (Flag::ShadowDirection, true),
         (Flag::OutOfRange, false),

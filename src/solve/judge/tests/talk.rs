@@ -9,8 +9,15 @@ use crate::solve::drive::report::{Breakdown, StopReason};
 use crate::solve::drive::state::Flag;
 
 /// A recurrence with stops on the way.
-pub const PLAIN: Traits =
-    Traits { direct: false, growth: 1e4, spell: None, widens: false, wide: false, unknowns: 1000 };
+pub const PLAIN: Traits = Traits {
+    direct: false,
+    dear: false,
+    growth: 1e4,
+    spell: None,
+    widens: false,
+    wide: false,
+    unknowns: 1000,
+};
 
 /// To 1e-5 in 1000 iterations from zero.
 pub fn terms(policy: Policy) -> Terms {

@@ -55,13 +55,14 @@ pub enum CgSchedule {
 #[non_exhaustive]
 pub enum Recurrence {
     /// In 32 bits, and from where that gains nothing on in pairs, where those can be had: where residuals are not halved in 400
-    /// iterations, or 2 (n + 100) are not enough; where a run breaks down, leaves the range of floats or stagnates.
+    /// iterations, or 2 (n + 100) are not enough; where a run breaks down, leaves the range of floats or stagnates; with a
+    /// preconditioner that takes passes of its own, where a run that has ended by its recurrence has not gained ten times.
     #[default]
     Auto,
     /// In 32 bits: what it adds is gathered in pairs, and its residual replaced every hundred iterations.
     Single,
-    /// In pairs: about as many iterations as in 64 bits, each of which costs two to three of the others. For a
-    /// preconditioner that is a diagonal, or none.
+    /// In pairs: about as many iterations as in 64 bits, each of which costs two to three of the others. A preconditioner that
+    /// takes passes of its own is applied in 32 bits, to the residual rounded to these.
     Double,
 }
 
@@ -113,7 +114,7 @@ impl Default for CgParams {
 ///   [`Error::Parameter`].
 /// - [`preconditioned`](Krylov::preconditioned): also [`Error::Unsupported`] for a preconditioner that is
 ///   known not to be positive definite, and for one that is no diagonal with
-///   [`CgSchedule::Merged`], [`CgSchedule::Fused`] or [`Recurrence::Double`].
+///   [`CgSchedule::Merged`] or [`CgSchedule::Fused`].
 /// - [`solve`](Krylov::solve): also [`Error::Unsupported`] for [`Recurrence::Double`] with an `x` of 32 bits.
 ///
 /// A direction with `p·Ap` not positive, which shows that `A` is not positive definite, ends a solve with
@@ -156,10 +157,6 @@ impl KrylovMethod for CgParams {
         if matches!(self.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
             return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", self.schedule), why });
-        }
-        if self.recurrence == Recurrence::Double && m.is_dear() {
-            let why = "the preconditioner is no diagonal, and gives 32 bits".into();
-            return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
         }
         Ok(())
     }
@@ -290,7 +287,7 @@ struct Way {
 /// The solve of a checked system.
 fn run<'a>(solver: Parts<'a, CgParams>, at: &mut Iterate<'_>) -> Result<Running<'a, Cg>> {
     let way = solver.way(at)?;
-    let widens = solver.params.recurrence == Recurrence::Auto && at.is_double() && !solver.m.is_dear();
+    let widens = solver.params.recurrence == Recurrence::Auto && at.is_double();
     let make = move |wide| {
         // Of pairs alpha and beta of their own reductions: 32 bits of either cost half as many iterations again.
         let way = if wide { Way { schedule: CgSchedule::Listing, inlines: false } } else { way };

@@ -46,7 +46,22 @@ struct Scaled<'a> {
     roots: Vec<f64>,
 }
 
-impl Scaled<'_> {
+impl<'a> Scaled<'a> {
+    /// The finest matrix; with a near-null vector, whose elements are `v`, multiplied by them from both sides, so that it maps the
+    /// vector of ones nearly to zero.
+    fn finest(a: &'a Csr, diagonal: Vec<f64>, unit: f64, near_null: Option<&[f64]>) -> Scaled<'a> {
+        let Some(v) = near_null else {
+            let roots = vec![unit.sqrt(); diagonal.len()];
+            return Scaled { a: Cow::Borrowed(a), diagonal, roots };
+        };
+        let of = |i: usize| v.get(i).copied().unwrap_or(1.0);
+        Scaled {
+            a: Cow::Owned(a.clone().map(|i, j, entry| of(i) * entry * of(j))),
+            diagonal: diagonal.iter().zip(v).map(|(d, v)| v * d * v).collect(),
+            roots: v.iter().map(|v| unit.sqrt() * v).collect(),
+        }
+    }
+
     fn root(&self, i: usize) -> f64 {
         self.roots.get(i).copied().unwrap_or(1.0)
     }
@@ -69,17 +84,66 @@ impl Scaled<'_> {
         let n = self.a.shape().rows;
         let at = |v: &[f64], i: usize| v.get(i).copied().unwrap_or(1.0);
         let ones: Vec<f64> = self.diagonal.iter().map(|d| d.sqrt()).collect();
-        let matrix = full(&self.a.as_ref().clone().map(|i, j, v| v / (at(&ones, i) * at(&ones, j))));
+        let mut matrix = full(&self.a.as_ref().clone().map(|i, j, v| v / (at(&ones, i) * at(&ones, j))));
+        // Where rows sum to zero there is no inverse but on what is orthogonal to the square roots: with their projector it is one.
+        let null: Vec<Vec<(usize, f64)>> = floating(&self.a)
+            .into_iter()
+            .map(|part| {
+                let norm = part.iter().map(|&i| at(&self.diagonal, i)).sum::<f64>().sqrt();
+                part.into_iter().map(|i| (i, at(&ones, i) / norm)).collect()
+            })
+            .collect();
+        add_projectors(&mut matrix, n, &null, 1.0);
         // Pivots of a diagonal of ones that are smaller than their rounding say nothing.
-        let inverse = invert(matrix, n, n as f64 * f64::EPSILON).ok_or_else(|| {
+        let mut inverse = invert(matrix, n, n as f64 * f64::EPSILON).ok_or_else(|| {
             indefinite(format!("its coarsest level, of {n} unknowns, has a pivot that is not positive"))
         })?;
+        add_projectors(&mut inverse, n, &null, -1.0);
         let back = |i: usize| self.root(i) / at(&ones, i);
         Ok(inverse
             .into_iter()
             .enumerate()
             .map(|(at, v)| v * (back(at / n.max(1)) * back(at % n.max(1))))
             .collect())
+    }
+}
+
+/// The parts of a matrix that nothing couples to others, and in which all rows sum to zero, but for rounding.
+fn floating(a: &Csr) -> Vec<Vec<usize>> {
+    /// Products of three matrices leave that of sums.
+    const ROUNDING: f64 = 1e-9;
+    let is_zero = |i: usize| {
+        let sums = a.row(i).fold((0.0, 0.0), |(sum, most), (_, v)| (sum + v, most + v.abs()));
+        sums.0.abs() <= ROUNDING * sums.1
+    };
+    let mut seen = vec![false; a.shape().rows];
+    let mut found = Vec::new();
+    for start in 0..seen.len() {
+        let (mut part, mut next) = (Vec::new(), vec![start]);
+        while let Some(i) = next.pop() {
+            if let Some(seen) = seen.get_mut(i)
+                && !std::mem::replace(seen, true)
+            {
+                part.push(i);
+                next.extend(a.row(i).map(|(j, _)| j));
+            }
+        }
+        if !part.is_empty() && part.iter().all(|&i| is_zero(i)) {
+            found.push(part);
+        }
+    }
+    found
+}
+
+fn add_projectors(matrix: &mut [f64], n: usize, vectors: &[Vec<(usize, f64)>], factor: f64) {
+    for vector in vectors {
+        for (i, v) in vector {
+            for (j, w) in vector {
+                if let Some(slot) = matrix.get_mut(i * n + j) {
+                    *slot += factor * v * w;
+                }
+            }
+        }
     }
 }
 
@@ -105,8 +169,7 @@ impl Hierarchy {
             one_pass: prefers_one_pass(a, extent),
             transfer: None,
         };
-        let roots = vec![unit.sqrt(); diagonal.len()];
-        let mut current = Scaled { a: Cow::Borrowed(pattern), diagonal, roots };
+        let mut current = Scaled::finest(pattern, diagonal, unit, a.near_null_vector());
         let mut theta = THETA;
         let mut levels = Vec::new();
         while current.a.shape().rows > MOST_DENSE

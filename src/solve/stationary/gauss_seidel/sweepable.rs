@@ -1,7 +1,7 @@
 //! What Gauss-Seidel needs of an operator.
 
-use crate::data::StoredMatrix;
 use crate::data::{BandedMatrix, SparseMatrix, Stencil, Vector};
+use crate::data::{Kept, StoredMatrix};
 use crate::error::Result;
 use crate::host::Csr;
 use crate::kernel::Predicate;
@@ -72,9 +72,9 @@ impl Sweepable for StoredMatrix {
     }
 
     fn residual_where(&self, r: &mut Vector, b: &Vector, x: &Vector, predicate: Predicate<'_>) -> Result<()> {
-        match self {
-            StoredMatrix::Banded(a) => a.residual_where(r, b, x, predicate),
-            StoredMatrix::Sparse(a) => a.residual_where(r, b, x, predicate),
+        match self.kept() {
+            Kept::Banded(a) => a.residual_where(r, b, x, predicate),
+            Kept::Sparse(a) => a.residual_where(r, b, x, predicate),
         }
     }
 }

@@ -1,0 +1,114 @@
+//! Which matrices scalar aggregation suits.
+
+use crate::host::Csr;
+
+/// Unknowns of a node that a matrix is looked at for.
+const BLOCKS: [usize; 3] = [2, 3, 6];
+
+/// Shares of rows, and of weight, from which on a property counts as one of the matrix.
+const HALF: f64 = 0.5;
+const NEARLY_AS_MANY: f64 = 0.9;
+const NEARLY_ALL: f64 = 0.99;
+
+/// Whether smoothed aggregation with one vector suits a symmetric matrix with a positive diagonal. It does where half of the rows
+/// map that vector to zero, or where 99 % of the weight beside the diagonal is negative; whatever the signs of single entries
+/// are. It does not where the unknowns are components of vectors in nodes, in the order of nodes or of components: then the rows
+/// also map each component by itself to zero. `vector` has elements above 0; nothing stands for ones.
+pub(crate) fn suits(a: &Csr, vector: Option<&[f64]>) -> bool {
+    let of = |i: usize| vector.map_or(1.0, |v| v.get(i).copied().unwrap_or(1.0));
+    let (mut below, mut beside) = (0.0, 0.0);
+    for (i, j, value) in a.entries().filter(|(i, j, _)| i != j) {
+        let weight = of(i) * value.abs() * of(j);
+        beside += weight;
+        below += if value < 0.0 { weight } else { 0.0 };
+    }
+    if below >= NEARLY_ALL * beside {
+        return true;
+    }
+    let n = a.shape().rows;
+    let whole = zeros(a, &of, 1, &|_| 0);
+    let is_vector = |b: usize| {
+        let of_nodes = zeros(a, &of, b, &|j| j % b);
+        let of_components = || zeros(a, &of, b, &|j| j / (n / b).max(1));
+        let most = NEARLY_AS_MANY * whole;
+        of_nodes >= most || of_components() >= most
+    };
+    whole >= HALF && !BLOCKS.into_iter().filter(|b| n.is_multiple_of(*b)).any(is_vector)
+}
+
+/// The share of rows that see each of `b` parts of a vector, and map it to zero but for rounding.
+fn zeros(a: &Csr, of: &dyn Fn(usize) -> f64, b: usize, part: &dyn Fn(usize) -> usize) -> f64 {
+    let rows = a.shape().rows;
+    let is_zero = |i: &usize| {
+        let (mut sums, mut most) = ([(0.0, 0.0); 6], 0.0);
+        for (j, value) in a.row(*i) {
+            let term = value * of(j);
+            most += term.abs();
+            if let Some((sum, size)) = sums.get_mut(part(j)) {
+                *sum += term;
+                *size += term.abs();
+            }
+        }
+        sums.iter().take(b).all(|(sum, size): &(f64, f64)| *size > 0.0 && sum.abs() <= 1e-8 * most)
+    };
+    (0..rows).filter(is_zero).count() as f64 / rows.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Triplets, problems};
+    use crate::shape::Shape;
+
+    fn made(n: usize, entries: impl Iterator<Item = (usize, usize, f64)>) -> Csr {
+        Triplets::from_entries(Shape::new(n, n), entries).unwrap().to_csr()
+    }
+
+    #[test]
+    fn signs_decide_and_sums_do_where_signs_are_mixed() {
+        let grid = problems::poisson_2d(12, 12).to_csr();
+        assert!(suits(&grid, None));
+        // Fourth-order differences in a row: two of five entries positive, zero sums inside.
+        let of = |k: i64| [6.0, -4.0, 1.0].get(k.unsigned_abs() as usize).copied();
+        let beam = made(
+            100,
+            (0..100)
+                .flat_map(|i| (0..100).filter_map(move |j| of(i - j).map(|v| (i as usize, j as usize, v)))),
+        );
+        assert!(suits(&beam, None));
+        // The same with a shift: neither.
+        assert!(!suits(&beam.clone().map(|i, j, v| if i == j { v + 1.0 } else { v }), None));
+        // Scaled from both sides it is as before, if that is said.
+        let d = |i: usize| f64::from(1 << (i % 7));
+        let scaled = beam.map(|i, j, v| d(i) * v * d(j));
+        assert!(!suits(&scaled, None));
+        assert!(suits(&scaled, Some(&(0..100).map(|i| 1.0 / d(i)).collect::<Vec<_>>())));
+    }
+
+    #[test]
+    fn components_of_vectors_are_recognised_in_either_order() {
+        let line = |i: usize, j: usize| match i.abs_diff(j) {
+            0 => 2.0,
+            1 => -1.0,
+            _ => 0.0,
+        };
+        // Two components of each node, coupled by a skew part whose rows sum to zero.
+        for b in [2, 3] {
+            for by_nodes in [true, false] {
+                let n = 30;
+                let at = |node: usize, c: usize| if by_nodes { node * b + c } else { c * n + node };
+                let mut entries = Vec::new();
+                for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    for (c, d) in (0..b).flat_map(|c| (0..b).map(move |d| (c, d))) {
+                        let coupling = if c == d { 1.0 } else { -0.4 };
+                        let v = line(i, j) * coupling;
+                        if v != 0.0 {
+                            entries.push((at(i, c), at(j, d), v));
+                        }
+                    }
+                }
+                assert!(!suits(&made(b * n, entries.into_iter()), None), "{b} {by_nodes}");
+            }
+        }
+    }
+}

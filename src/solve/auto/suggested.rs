@@ -1,0 +1,66 @@
+//! What suits a matrix, by what is known of it without a product.
+
+use super::choice::{Choice, MethodKind, PreconditionerKind};
+use crate::error::{Error, Result};
+use crate::host::aggregate::suits;
+use crate::ops::LinOp;
+use crate::solve::precondition::IluParams;
+
+/// What suits a matrix, in the order in which it is tried.
+pub(super) fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
+    use MethodKind::{BiCgStab2, Cg, Cgls, Gmres, Minres};
+    use PreconditionerKind::{Amg, BlockJacobi, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
+    let shape = a.shape();
+    if !shape.is_square() {
+        let mut both = vec![Choice::new(Cgls, Jacobi), Choice::new(Cgls, None)];
+        // Of many solutions the one of least norm: weights would make it another.
+        if shape.rows < shape.cols {
+            both.reverse();
+        }
+        return Ok(both);
+    }
+    let symmetric = a.asymmetry()?.is_none();
+    // Who has no diagonal does not say; what else is wrong is no word on the matrix.
+    let (says, positive_diagonal) = match a.diagonal() {
+        Ok(diagonal) => (true, diagonal.iter().all(|d| *d > 0.0)),
+        Err(Error::Unsupported { .. }) => (false, false),
+        Err(error) => return Err(error),
+    };
+    let positive = symmetric && positive_diagonal;
+    let mut choices = Vec::new();
+    let Some(pattern) = a.pattern() else {
+        if positive || symmetric && !says {
+            choices.extend([Choice::new(Cg, Jacobi), Choice::new(Cg, None)]);
+        }
+        if symmetric {
+            choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
+        }
+        choices.extend([
+            Choice::new(Gmres, Jacobi).with_restart(100),
+            Choice::new(Gmres, None).with_restart(100),
+            Choice::new(BiCgStab2, Jacobi),
+        ]);
+        return Ok(choices);
+    };
+    let ilut = Choice::new(Gmres, Ilut);
+    let more =
+        Choice { restart: 100, ilu: IluParams { fill: 40, drop: 1e-5, tolerance: 1e-4, ..ilut.ilu }, ..ilut };
+    if positive {
+        if suits(pattern, a.near_null_vector()) {
+            choices.push(Choice::new(Cg, Amg));
+        }
+        choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
+    }
+    choices.push(ilut);
+    if symmetric {
+        choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
+    } else {
+        choices.push(Choice::new(BiCgStab2, Jacobi));
+    }
+    choices.extend([more, Choice { method: BiCgStab2, ..more }]);
+    if !symmetric {
+        choices.push(Choice::new(BiCgStab2, BlockJacobi));
+    }
+    choices.push(Choice::new(Gmres, SpaiSquared));
+    Ok(choices)
+}

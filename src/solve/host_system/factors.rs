@@ -1,0 +1,78 @@
+//! The reduced system by sparse factors on the host, where texla has them, and in what order that and iterations are tried.
+
+#[cfg(feature = "direct")]
+use std::time::Duration;
+
+#[cfg(feature = "direct")]
+use super::cost::Cost;
+#[cfg(feature = "direct")]
+use super::{DirectUse, SolvedBy};
+use super::{HostSystem, Road};
+#[cfg(feature = "direct")]
+use crate::error::Result;
+#[cfg(feature = "direct")]
+use crate::host::DirectPlan;
+#[cfg(feature = "direct")]
+use crate::host::aggregate::suits;
+
+#[cfg(not(feature = "direct"))]
+impl HostSystem {
+    pub(super) fn plan(&mut self) {
+        let empty = self.normal.matrix().shape().rows == 0;
+        self.roads = vec![if empty { Road::Elimination } else { Road::Iterations }];
+    }
+}
+
+#[cfg(feature = "direct")]
+impl HostSystem {
+    /// In what order the roads are tried.
+    pub(super) fn plan(&mut self) {
+        use DirectUse::{ByCost, First, Last, Never};
+        if self.normal.matrix().shape().rows == 0 {
+            self.roads = vec![Road::Elimination];
+            return;
+        }
+        let (iterations, factors) = (Road::Iterations, Road::Factors);
+        self.roads = match self.params.direct {
+            Never => vec![iterations],
+            First => vec![factors, iterations],
+            Last => vec![iterations, factors],
+            ByCost => match DirectPlan::new(self.normal.matrix()) {
+                Ok(plan) => {
+                    let roads = self.by_cost(&Cost::of(&plan));
+                    *self.order.get_mut() = Some(plan).filter(|_| roads.contains(&factors));
+                    roads
+                }
+                Err(error) => {
+                    self.refused.push((factors.name(), error));
+                    vec![iterations]
+                }
+            },
+        };
+    }
+
+    fn by_cost(&mut self, cost: &Cost) -> Vec<Road> {
+        let (matrix, iterations, factors) = (self.normal.matrix(), Road::Iterations, Road::Factors);
+        if !cost.is_feasible() {
+            return vec![iterations];
+        }
+        let scales = self.normal.column_scales();
+        let vector: Vec<f64> = scales.iter().map(|s| s.recip()).collect();
+        let aggregates = || suits(matrix, Some(&vector));
+        if cost.comes_first(matrix.shape().rows, aggregates) {
+            return vec![factors, iterations];
+        }
+        // At most twice what the better of the two takes.
+        self.patience = Some(Duration::from_secs_f64(cost.seconds.max(2.0)));
+        vec![iterations, factors]
+    }
+
+    pub(super) fn factored(&self, right: &[f64]) -> Result<(Vec<f64>, SolvedBy)> {
+        let made = self.direct.get_or_init(|| {
+            let matrix = self.normal.matrix();
+            self.order.take().map_or_else(|| DirectPlan::new(matrix), Ok)?.factor(matrix)
+        });
+        let direct = made.as_ref().map_err(Clone::clone)?;
+        Ok((direct.solve(right)?, SolvedBy::Factors { cholesky: direct.is_cholesky() }))
+    }
+}

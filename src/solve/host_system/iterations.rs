@@ -1,0 +1,102 @@
+//! The reduced system by iterations on the device.
+
+use std::rc::Rc;
+
+use super::{HostSystem, Under, power_of};
+use crate::data::{DoubleVector, StoredMatrix, Vector};
+use crate::error::Result;
+use crate::host::approximate::largest;
+use crate::solve::auto::{Auto, AutoReport};
+use crate::solve::drive::report::Stop;
+
+impl HostSystem {
+    /// The reduced system by iterations, of a right-hand side whose elements are near 1.
+    pub(super) fn iterated(
+        &self,
+        right: &[f64],
+        relative: f64,
+        under: &mut Under<'_>,
+    ) -> Result<(Vec<f64>, AutoReport)> {
+        let device = self.given.device();
+        let unit = power_of(largest(right));
+        // What is below the range of floats then is far below the last digit of pairs.
+        let in_range = |v: f64| if v.abs() < 1e-30 { 0.0 } else { v };
+        let mut right: Vec<f64> = right.iter().map(|v| in_range(v / unit)).collect();
+        self.project(&mut right);
+        let auto = match self.reduced.get() {
+            Some(auto) => auto,
+            None => {
+                let regular = self.normal.components().iter().all(|component| !component.rows_sum_to_zero);
+                let a = match regular && self.normal.is_identity() {
+                    true => Rc::clone(&self.given),
+                    false => Rc::new(self.stored()?),
+                };
+                let made = Auto::new(a, self.params.auto.clone())?;
+                let made = match &self.heard {
+                    Some(hear) => {
+                        let hear = Rc::clone(hear);
+                        made.heard(move |event| hear(event))
+                    }
+                    None => made,
+                };
+                self.reduced.get_or_init(|| made)
+            }
+        };
+        let given = self.params.auto.stop;
+        let left = given.within.map(|within| within.saturating_sub(under.started.elapsed()));
+        let within = left.into_iter().chain(self.patience).min();
+        let auto = auto.stopping(Stop { relative, within, ..given });
+        let (y, report) = if self.pairs() {
+            let mut y = DoubleVector::zeros(device, right.len())?;
+            let report =
+                auto.solve_observed(&mut y, &DoubleVector::from_f64(device, &right)?, &mut *under.observe)?;
+            (y.read()?, report)
+        } else {
+            let mut y = Vector::zeros(device, right.len())?;
+            let report =
+                auto.solve_observed(&mut y, &Vector::from_f64(device, &right)?, &mut *under.observe)?;
+            (y.read()?.into_iter().map(f64::from).collect(), report)
+        };
+        Ok((y.into_iter().map(|v| v * unit).collect(), report))
+    }
+
+    /// Takes out what no solution of a singular system leaves: what there is of it has been found to be within the bound.
+    fn project(&self, right: &mut [f64]) {
+        if !self.normal.is_symmetric() {
+            return;
+        }
+        for vector in self.normal.null_vectors() {
+            let at = |right: &[f64], i: usize| right.get(i).copied().unwrap_or_default();
+            let [dot, square] = vector
+                .iter()
+                .fold([0.0; 2], |[dot, square], (i, v)| [dot + v * at(right, *i), square + v * v]);
+            for (i, v) in vector {
+                right.get_mut(i).into_iter().for_each(|r| *r -= dot / square * v);
+            }
+        }
+    }
+
+    /// The matrix of the normal form, with what scaling has made of the vector of ones.
+    fn stored(&self) -> Result<StoredMatrix> {
+        let (device, normal) = (self.given.device(), &self.normal);
+        let mut stored = StoredMatrix::new(device, normal.matrix().clone(), self.params.format)?;
+        if !normal.is_symmetric() {
+            return Ok(stored);
+        }
+        let scales = normal.column_scales();
+        if scales.iter().any(|s| *s != 1.0) {
+            stored = stored.with_near_null_vector(scales.iter().map(|s| s.recip()).collect())?;
+        }
+        let singular = normal.null_vectors();
+        if !(1..=StoredMatrix::MOST_NULL_VECTORS).contains(&singular.len()) {
+            return Ok(stored);
+        }
+        let n = stored.shape().rows;
+        let whole = |part: Vec<(usize, f64)>| {
+            let mut whole = vec![0.0; n];
+            part.into_iter().for_each(|(i, v)| whole.get_mut(i).into_iter().for_each(|slot| *slot = v));
+            whole
+        };
+        stored.with_null_space(&singular.into_iter().map(whole).collect::<Vec<_>>())
+    }
+}
