@@ -1,8 +1,10 @@
 //! The main job: a sparse system from a Matrix Market file (or a built-in Poisson problem), solved by what suits it
 //! entirely in textures and checked on the CPU in 64 bits.
 
+use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -10,16 +12,17 @@ use support::{
     CommonArgs, Failure, LinePlot, MatrixFile, Ordinary, Progress, Report, Table, count, in_flags, json,
     refused, residual, say, worst,
 };
+use texla::gl::Counters;
 use texla::host::market::{self, ReadOptions};
-use texla::host::{Csr, problems};
+use texla::host::{Csr, NormalParams, NormalPart, Triplets, problems};
 use texla::solve::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostReport, HostSystem,
-    HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision, PreconditionerKind,
-    ResidualKind, SolveReport, SolvedBy, Stop, Tried,
+    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostReport,
+    HostSystem, HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision,
+    PreconditionerKind, ResidualKind, SolveReport, SolvedBy, Stop, Tried,
 };
 use texla::{
-    Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
-    StoredMatrix, Unknowns, Vector,
+    Device, DoubleVector, Error, Grid, MatrixFormat, Shape, Side, Sides, SparseFormat, Stencil,
+    StencilParams, StoredMatrix, Unknowns, Vector,
 };
 
 mod support;
@@ -40,7 +43,7 @@ struct Args {
     /// Side of the built-in problem, which has N x N unknowns; up to 4096
     #[arg(long, value_name = "N", conflicts_with = "matrix")]
     size: Option<usize>,
-    /// Right-hand side; without it the one in the matrix' file, or else b = A 1
+    /// Right-hand side, or several as the columns of a file; without it the one in the matrix' file, or else b = A 1
     #[arg(long, value_name = "b.mtx", value_hint = clap::ValueHint::FilePath)]
     rhs: Option<PathBuf>,
     /// Known solution, to report the error against
@@ -78,6 +81,20 @@ struct Args {
     #[arg(long, value_parser = words("", DirectUse::WORDS), ignore_case = true, default_value = "by-cost", requires = "matrix",
         conflicts_with_all = ["method", "precond", "choice", "format", "precision", "no_presolve"])]
     direct: Word<DirectUse>,
+    /// What is known of the matrix, which is refused if it is not so: symmetric (up to rounding), definite (that, and solved as such)
+    #[arg(long, value_enum, ignore_case = true, requires = "matrix",
+        conflicts_with_all = ["method", "precond", "choice", "format", "precision", "no_presolve"])]
+    assume: Option<Assumed>,
+    /// Vectors that the matrix maps to zero, and its transpose too: "ones", or a file with a vector in each column; the solution is
+    /// then orthogonal to them
+    #[arg(long, value_name = "ones|N.mtx", requires = "matrix")]
+    null: Option<PathBuf>,
+    /// Damping of least squares: minimises |b - A x|^2 + DAMP^2 |x|^2
+    #[arg(long, value_name = "DAMP", conflicts_with_all = ["method", "precond", "choice", "null", "assume", "direct", "x_ref"])]
+    damp: Option<f64>,
+    /// Longest time for iterations in seconds, of each right-hand side; what has been reached then is judged
+    #[arg(long, value_name = "SECONDS")]
+    max_time: Option<f64>,
     /// Start of the iterations; without it zero
     #[arg(long, value_name = "x0.mtx", value_hint = clap::ValueHint::FilePath)]
     x0: Option<PathBuf>,
@@ -160,13 +177,43 @@ impl Args {
         }
         let preconditioners = match asked {
             Some(kind) => vec![kind],
-            // All that iterations in pairs take.
             None if self.method.0.is_none() => vec![PreconditionerKind::Jacobi, PreconditionerKind::None],
             None => vec![PreconditionerKind::None],
         };
         let of = |method| preconditioners.iter().map(move |kind| Choice::new(method, *kind));
         let cycles = |choice: Choice| self.restart.map_or(choice, |restart| choice.with_restart(restart));
         Ok(methods.into_iter().flat_map(of).map(cycles).collect())
+    }
+
+    /// Why something was asked for that cannot be.
+    fn check(&self) -> support::Result {
+        if self.restart.is_some() && self.method.0 != Some(MethodKind::Gmres) {
+            return Err(Failure::bad_input("--restart: cycles are those of --method gmres"));
+        }
+        if self.is_multigrid() {
+            check_multigrid(self)?;
+        }
+        if let Some(damp) = self.damp.filter(|damp| !(*damp > 0.0 && damp.is_finite())) {
+            return Err(Failure::bad_input(format_args!("--damp {damp}: expected a number above 0")));
+        }
+        // The longest that a duration holds is far beyond this.
+        if let Some(time) = self.max_time.filter(|time| !(*time > 0.0 && *time <= 1e9)) {
+            return Err(Failure::bad_input(format_args!(
+                "--max-time {time}: expected seconds, above 0 and up to 1e9"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Vectors that are said to be mapped to zero.
+    fn null_space(&self, n: usize) -> support::Result<Vec<Vec<f64>>> {
+        let Some(path) = &self.null else { return Ok(Vec::new()) };
+        if path.as_os_str() == "ones" {
+            return Ok(vec![vec![1.0; n]]);
+        }
+        let columns = ReadOptions::default().with_complex(self.complex).read_columns(path);
+        let columns = columns.map_err(support::in_market)?;
+        columns.into_iter().map(|column| of_length(path, column, "a null vector", n, self.complex)).collect()
     }
 
     fn direct(&self) -> DirectUse {
@@ -183,8 +230,6 @@ impl Args {
     /// Digits that are asked for, where the device has them.
     fn settled(&self, device: &Device, a: &Csr) -> support::Result<Precision> {
         let able = device.capabilities().exact_form.is_some();
-        let diagonal = [PreconditionerKind::None, PreconditionerKind::Jacobi];
-        let takes = self.preconditioner().is_none_or(|kind| diagonal.contains(&kind)) && !self.is_multigrid();
         match self.precision() {
             Precision::Double if !matches!(self.method(), None | Some(MethodKind::Cg)) => {
                 Err(Failure::bad_input(
@@ -197,10 +242,6 @@ impl Args {
                  symmetric; --precision refined solves for pairs by any method",
                 a.shape()
             ))),
-            Precision::Double if !takes => Err(Failure::bad_input(
-                "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond \
-                     jacobi) or none; --precision refined solves for pairs with any",
-            )),
             Precision::Auto if !able => Ok(Precision::Single),
             asked => Ok(asked),
         }
@@ -215,6 +256,12 @@ fn done(precision: Precision, report: &SolveReport) -> &'static str {
         _ if report.double_iterations > 0 => "double",
         _ => "refined",
     }
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Assumed {
+    Symmetric,
+    Definite,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
@@ -235,7 +282,9 @@ struct Problem {
     a: Csr,
     /// The side of the built-in problem.
     side: Option<usize>,
-    b: Vec<f64>,
+    /// Right-hand sides.
+    columns: Vec<Vec<f64>>,
+    null_space: Vec<Vec<f64>>,
     x_ref: Option<Vec<f64>>,
     x0: Option<Vec<f64>>,
     /// By how much solutions of this are larger than those of what was asked for, and the matrix smaller, as a power of two.
@@ -270,22 +319,27 @@ fn check_multigrid(args: &Args) -> support::Result {
 /// A vector of a file, in as many numbers as the matrix has rows or columns.
 fn read_vector(path: &Path, options: ReadOptions, what: &str, expected: usize) -> support::Result<Vec<f64>> {
     let values = options.read_vector(path).map_err(support::in_market)?;
+    of_length(path, values, what, expected, options.complex)
+}
+
+fn of_length(
+    path: &Path,
+    values: Vec<f64>,
+    what: &str,
+    expected: usize,
+    complex: bool,
+) -> support::Result<Vec<f64>> {
     if values.len() == expected {
         return Ok(values);
     }
-    let of_one = if options.complex { 2 } else { 1 };
+    let of_one = if complex { 2 } else { 1 };
     let (found, expected) = (values.len() / of_one, expected / of_one);
     let path = path.display();
     Err(Failure::bad_input(format_args!("{path}: {what} has {found} elements, expected {expected}")))
 }
 
 fn problem(args: &Args) -> support::Result<Problem> {
-    if args.restart.is_some() && args.method.0 != Some(MethodKind::Gmres) {
-        return Err(Failure::bad_input("--restart: cycles are those of --method gmres"));
-    }
-    if args.is_multigrid() {
-        check_multigrid(args)?;
-    }
+    args.check()?;
     let options = ReadOptions::default().with_complex(args.complex);
     let mut built_in = None;
     let (name, MatrixFile { a, rhs, solution }) = match &args.matrix {
@@ -299,10 +353,24 @@ fn problem(args: &Args) -> support::Result<Problem> {
             (name, MatrixFile { a, rhs: None, solution: None })
         }
     };
-    let b = match (&args.rhs, rhs) {
-        (Some(path), _) => read_vector(path, options, "the right-hand side", a.shape().rows)?,
-        (None, Some(rhs)) => rhs,
-        (None, None) => a.mul_vec(&vec![1.0; a.shape().cols])?,
+    let rows = a.shape().rows;
+    let columns: Vec<Vec<f64>> = match (&args.rhs, rhs) {
+        (Some(path), _) => {
+            let columns = options.read_columns(path).map_err(support::in_market)?;
+            let fits = |column| of_length(path, column, "the right-hand side", rows, args.complex);
+            columns.into_iter().map(fits).collect::<support::Result<_>>()?
+        }
+        (None, Some(rhs)) => vec![rhs],
+        (None, None) => vec![a.mul_vec(&vec![1.0; a.shape().cols])?],
+    };
+    if columns.len() > 1 && (args.x_ref.is_some() || args.x0.is_some() || args.plot.is_some()) {
+        let message = "--x-ref, --x0 and --plot are of one right-hand side, and --rhs has several";
+        return Err(Failure::bad_input(message));
+    }
+    let null_space = args.null_space(a.shape().cols)?;
+    let (a, columns) = match args.damp {
+        Some(damp) => damped(&a, columns, damp)?,
+        None => (a, columns),
     };
     let x_ref = match &args.x_ref {
         Some(path) => Some(read_vector(path, options, "the known solution", a.shape().cols)?),
@@ -312,10 +380,25 @@ fn problem(args: &Args) -> support::Result<Problem> {
         Some(path) => Some(read_vector(path, options, "the start", a.shape().cols)?),
         None => None,
     };
-    let Ordinary { a, b, larger, exponent } = Ordinary::new(a, b)?;
+    let (rows, count) = (a.shape().rows, columns.len());
+    let Ordinary { a, b, larger, exponent } = Ordinary::new(a, columns.concat())?;
+    let columns =
+        if rows == 0 { vec![Vec::new(); count] } else { b.chunks(rows).map(<[f64]>::to_vec).collect() };
     let scaled = |x: Option<Vec<f64>>| x.map(|x| x.iter().map(|x| x * larger).collect());
     let (x_ref, x0) = (scaled(x_ref), scaled(x0));
-    Ok(Problem { name, a, side: built_in, b, x_ref, x0, larger, exponent })
+    Ok(Problem { name, a, side: built_in, columns, null_space, x_ref, x0, larger, exponent })
+}
+
+/// Least squares with the damping as more rows: `DAMP I` below the matrix, zeros below right-hand sides.
+fn damped(a: &Csr, columns: Vec<Vec<f64>>, damp: f64) -> support::Result<(Csr, Vec<Vec<f64>>)> {
+    let Shape { rows, cols } = a.shape();
+    let below = (0..cols).map(|j| (rows + j, j, damp));
+    let stacked = Triplets::from_entries(Shape::new(rows + cols, cols), a.entries().chain(below))?.to_csr();
+    let longer = |mut b: Vec<f64>| {
+        b.resize(rows + cols, 0.0);
+        b
+    };
+    Ok((stacked, columns.into_iter().map(longer).collect()))
 }
 
 /// What the f64 check on the CPU says of a solution.
@@ -351,13 +434,13 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { a / b }
 }
 
-fn check(problem: &Problem, x: &[f64], method: MethodKind) -> support::Result<Check> {
-    let r = residual(&problem.a, x, &problem.b);
-    let own = ratio(norm2(&r), norm2(&problem.b));
+fn check(problem: &Problem, b: &[f64], x: &[f64], method: MethodKind) -> support::Result<Check> {
+    let r = residual(&problem.a, x, b);
+    let own = ratio(norm2(&r), norm2(b));
     let (true_relative_residual, least_squares_residual) = match method {
         MethodKind::Cgls => {
             let of = |v: &[f64]| problem.a.mul_vec_transposed(v).map(|s| norm2(&s));
-            (ratio(of(&r)?, of(&problem.b)?), Some(own))
+            (ratio(of(&r)?, of(b)?), Some(own))
         }
         _ => (own, None),
     };
@@ -416,7 +499,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
     let started = Instant::now();
     let precision = args.settled(device, &problem.a)?;
-    let mut way = Way::new(device, args, &problem, precision)?;
+    let way = Way::new(device, args, &problem, precision)?;
     device.finish()?;
     let upload = started.elapsed();
     let format = way.format();
@@ -432,41 +515,37 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         problem.a.nnz()
     ));
 
-    let before = device.counters();
-    let started = Instant::now();
-    let solved = way.solve(args, &problem);
-    device.finish()?;
-    let all = started.elapsed();
-    let work = device.counters().since(&before);
+    let mut outcomes = Vec::new();
+    for b in &problem.columns {
+        outcomes.push(way.outcome(device, args, &problem, b)?);
+    }
+    let shown = Outcome::to_be_told(&outcomes);
+    let Some(Outcome { auto, normal, by, check, all, read_back, work, .. }) = outcomes.get(shown) else {
+        return Err(Failure::bad_input("--rhs: the file has no column"));
+    };
+    let (all, read_back, by) = (*all, *read_back, *by);
     let compile = work.compile_time;
-    let auto = solved.map_err(|error| args.refused(&error, &problem))?;
-    let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = &auto;
+    let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = auto;
     let (choice, wall, compiling) = (*choice, *wall, *compiling);
     // What solver and preconditioner find out about the matrix before the last run, with what was tried before, and what that takes.
     let in_vain: Duration = given_up.iter().map(|tried| tried.set_up + tried.solving).sum();
     let before = all.saturating_sub(wall).saturating_sub(in_vain);
     let set_up = before.saturating_sub(compile.saturating_sub(compiling));
     let iterate = wall.saturating_sub(compiling);
-
-    let started = Instant::now();
-    let solution = way.solution()?;
-    let read_back = started.elapsed();
-    // What a normal form solves is no least squares, whatever its last resort has been.
-    let check = check(&problem, &solution, way.normal().map_or(choice.method, |_| MethodKind::Gmres))?;
     let ms_per_iteration = iterate.as_secs_f64() * 1e3 / solved.iterations.max(1) as f64;
 
     report
         .set("converged", solved.converged())
         .set("reason", solved.reason.to_string())
-        .set("method", way.by().map_or(choice.method.word(), |by| by))
-        .set("preconditioner", way.by().map_or(args.named(choice), |_| "none"))
-        .set("normal_form", json!(way.normal()))
+        .set("method", by.unwrap_or(choice.method.word()))
+        .set("preconditioner", by.map_or(args.named(choice), |_| "none"))
+        .set("normal_form", json!(normal))
         .set(
             "components",
             json!(solved.components.map(|c| json!({ "omega": c.omega, "rows": c.rows, "of": c.of }))),
         )
         .set("preparation", if choice.prepares() { "matched" } else { "none" })
-        .set("choice", json!(way.by().is_none().then(|| args.by(choice))))
+        .set("choice", json!(by.is_none().then(|| args.by(choice))))
         .set("went_on_from", json!(auto.went_on_from()))
         .set("tried", json!(given_up.iter().map(told).collect::<Vec<_>>()))
         .set("precision", done(precision, solved))
@@ -509,10 +588,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         let kind = kind.to_string();
         report.row(json!({ "iteration": iteration, "relative_residual": residual, "kind": kind }));
     }
-    if let Some(normal) = way.normal() {
+    if let Some(normal) = normal {
         say(format_args!("normal form {normal}"));
     }
-    say(format_args!("by          {}", way.by().map_or(args.by(choice), str::to_owned)));
+    say(format_args!("by          {}", by.map_or(args.by(choice), str::to_owned)));
     if let Some(residual) = auto.went_on_from() {
         say(format_args!("went on     from a relative residual of {residual:.1e}, to which others had come"));
     }
@@ -521,11 +600,14 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
     print_summary(
         solved,
-        &check,
+        check,
         [upload, in_vain, set_up, compile, iterate, all, read_back],
         ms_per_iteration,
-        &work,
+        work,
     );
+    if outcomes.len() > 1 {
+        tell_columns(&outcomes, shown, report);
+    }
 
     if solved.converged() {
         // The device's certificate against the CPU's own computation.
@@ -535,12 +617,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
     report.at_most("readbacks in the loop", 0.0, solved.readbacks_in_loop as f64);
     if let Some(path) = &args.out {
-        let written: Vec<f64> = solution.iter().map(|x| x / problem.larger).collect();
-        let lost =
-            written.iter().zip(&solution).filter(|(written, x)| **x != 0.0 && !written.is_normal()).count();
-        report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost as f64);
-        let write = if args.complex { market::write_complex_vector } else { market::write_vector };
-        write(path, &written).map_err(Error::from)?;
+        write_solutions(path, args, &problem, &outcomes, report)?;
     }
     if let Some(path) = &args.plot {
         plot(args, &problem, (choice, solved), device.api(), path)?;
@@ -548,76 +625,213 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     Ok(())
 }
 
+/// What has come of a right-hand side.
+struct Outcome {
+    auto: AutoReport,
+    /// What the normal form did.
+    normal: Option<String>,
+    /// What has solved it, where that was no iteration.
+    by: Option<&'static str>,
+    solution: Vec<f64>,
+    check: Check,
+    all: Duration,
+    read_back: Duration,
+    work: Counters,
+}
+
+impl Outcome {
+    /// The first that has not converged, or the one of the largest residual.
+    fn to_be_told(all: &[Outcome]) -> usize {
+        let failed = all.iter().position(|outcome| !outcome.auto.converged());
+        let residual = |outcome: &Outcome| outcome.check.judged();
+        let largest = (0..all.len()).max_by(|i, j| {
+            let of = |i: &usize| all.get(*i).map_or(0.0, residual);
+            of(i).total_cmp(&of(j)).then(j.cmp(i))
+        });
+        failed.or(largest).unwrap_or(0)
+    }
+}
+
+/// A line for each right-hand side.
+fn tell_columns(outcomes: &[Outcome], shown: usize, report: &mut Report) {
+    say(format_args!("What is told above is of right-hand side {}.", shown + 1));
+    let mut table = Table::new(["right-hand side", "reason", "iterations", "true relative residual", "time"]);
+    let mut all = Vec::new();
+    for (k, Outcome { auto, check, all: time, .. }) in outcomes.iter().enumerate() {
+        let SolveReport { reason, iterations, .. } = &auto.solved;
+        let (residual, ms) = (check.judged(), time.as_secs_f64() * 1e3);
+        table.row([
+            (k + 1).to_string(),
+            reason.to_string(),
+            iterations.to_string(),
+            format!("{residual:.3e}"),
+            format!("{ms:.2} ms"),
+        ]);
+        all.push(json!({
+            "converged": auto.converged(), "reason": reason.to_string(), "iterations": iterations,
+            "true_relative_residual": residual, "wall_ms": ms,
+        }));
+    }
+    table.print();
+    report.set("right_hand_sides", all);
+}
+
+fn write_solutions(
+    path: &Path,
+    args: &Args,
+    problem: &Problem,
+    outcomes: &[Outcome],
+    report: &mut Report,
+) -> support::Result {
+    let written: Vec<Vec<f64>> =
+        outcomes.iter().map(|o| o.solution.iter().map(|x| x / problem.larger).collect()).collect();
+    let solved = outcomes.iter().flat_map(|o| &o.solution);
+    let lost = written.iter().flatten().zip(solved).filter(|(written, x)| **x != 0.0 && !written.is_normal());
+    report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost.count() as f64);
+    let done = match written.as_slice() {
+        [one] if args.complex => market::write_complex_vector(path, one),
+        [one] => market::write_vector(path, one),
+        several => {
+            let shape = Shape::new(problem.a.shape().cols, several.len());
+            let row = |i: usize| several.iter().map(move |x| x.get(i).copied().unwrap_or_default());
+            market::write_array(path, shape, &(0..shape.rows).flat_map(row).collect::<Vec<_>>())
+        }
+    };
+    Ok(done.map_err(Error::from)?)
+}
+
 /// How a problem is solved.
 enum Way {
-    /// As it is.
-    Given(Operator, System),
-    /// In its normal form; with the solution and what is reported of it once there is one.
-    Normal(Box<HostSystem>, Option<Box<(Vec<f64>, HostReport)>>),
+    /// As it is; with what is known of the matrix after a solve.
+    Given(Operator, Precision, OnceCell<Auto<Rc<StoredMatrix>>>),
+    /// In its normal form.
+    Normal(Box<HostSystem>),
 }
 
 impl Way {
-    fn new(device: &Device, args: &Args, problem: &Problem, precision: Precision) -> texla::Result<Self> {
+    fn new(device: &Device, args: &Args, problem: &Problem, precision: Precision) -> support::Result<Self> {
         if !args.by_normal_form(device, problem) {
-            let system = System::new(device, precision, problem)?;
-            return Ok(Way::Given(Operator::new(device, args, problem)?, system));
+            return Ok(Way::Given(Operator::new(device, args, problem)?, precision, OnceCell::new()));
         }
-        let auto = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
-        let params = HostSystemParams::default().with_auto(auto).with_direct(args.direct());
-        Ok(Way::Normal(Box::new(HostSystem::new(device, problem.a.clone(), params)?), None))
+        let mut auto = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+        let mut normal = NormalParams::default();
+        if args.assume.is_some() {
+            normal = normal.with_symmetry(NormalPart::Asserted);
+        }
+        if args.assume == Some(Assumed::Definite) {
+            let kinds =
+                [PreconditionerKind::Amg, PreconditionerKind::FsaiSquared, PreconditionerKind::Jacobi];
+            auto = auto.with_choices(kinds.map(|kind| Choice::new(MethodKind::Cg, kind)).to_vec());
+        }
+        let params = HostSystemParams::default()
+            .with_auto(auto)
+            .with_direct(args.direct())
+            .with_normal(normal)
+            .with_null_space(problem.null_space.clone());
+        let system =
+            HostSystem::new(device, problem.a.clone(), params).map_err(|e| args.refused(&e, problem))?;
+        if args.assume == Some(Assumed::Definite)
+            && let Some(d) = system.normal().matrix().diagonal().iter().find(|d| !(**d > 0.0))
+        {
+            let message = format!("--assume definite: {d} is on the diagonal, expected numbers of one sign");
+            return Err(Failure::bad_input(message));
+        }
+        Ok(Way::Normal(Box::new(system.heard(tell))))
     }
 
     /// How the matrix is kept, in small letters.
     fn format(&self) -> String {
         match self {
-            Way::Given(a, _) => a.format(),
-            Way::Normal(system, _) => kept_as(system.format()),
+            Way::Given(a, ..) => a.format(),
+            Way::Normal(system) => kept_as(system.format()),
         }
     }
 
-    fn solve(&mut self, args: &Args, problem: &Problem) -> texla::Result<AutoReport> {
+    fn outcome(
+        &self,
+        device: &Device,
+        args: &Args,
+        problem: &Problem,
+        b: &[f64],
+    ) -> support::Result<Outcome> {
+        let before = device.counters();
+        let started = Instant::now();
+        let found = self.solve(args, problem, b);
+        device.finish()?;
+        let all = started.elapsed();
+        let work = device.counters().since(&before);
+        let (auto, normal, by, answer) = found.map_err(|error| args.refused(&error, problem))?;
+        let started = Instant::now();
+        let solution = answer.read()?;
+        let read_back = started.elapsed();
+        // What a normal form solves is no least squares, whatever its last resort has been.
+        let method = normal.as_ref().map_or(auto.choice.method, |_| MethodKind::Gmres);
+        let check = check(problem, b, &solution, method)?;
+        Ok(Outcome { auto, normal, by, solution, check, all, read_back, work })
+    }
+
+    #[expect(clippy::type_complexity, reason = "the parts of an outcome before it is timed")]
+    fn solve(
+        &self,
+        args: &Args,
+        problem: &Problem,
+        b: &[f64],
+    ) -> texla::Result<(AutoReport, Option<String>, Option<&'static str>, Answer)> {
+        let zero = vec![0.0; problem.a.shape().cols];
+        let start = problem.x0.as_ref().unwrap_or(&zero);
         match self {
-            Way::Given(a, System::Single { x, b }) => solve(args, a, x, b),
-            Way::Given(a, System::Refined { x, b }) => solve(args, a, x, b),
-            Way::Normal(system, done) => {
-                let zero = vec![0.0; problem.b.len()];
-                let start = problem.x0.as_ref().unwrap_or(&zero);
+            Way::Given(a, Precision::Single, auto) => {
+                let device = a.device();
+                let (mut x, b) = (Vector::from_f64(device, start)?, Vector::from_f64(device, b)?);
+                Ok((solve(args, a, auto, &mut x, &b)?, None, None, Answer::Single(x)))
+            }
+            Way::Given(a, _, auto) => {
+                let device = a.device();
+                let (mut x, b) = (DoubleVector::from_f64(device, start)?, DoubleVector::from_f64(device, b)?);
+                Ok((solve(args, a, auto, &mut x, &b)?, None, None, Answer::Pairs(x)))
+            }
+            Way::Normal(system) => {
                 let watched = Watched::new(args.tol);
-                let (x, report) = system.solve_observed(&problem.b, start, |point| watched.show(point))?;
+                let (x, report) = system.solve_observed(b, start, |point| watched.show(point))?;
                 watched.progress.finish();
-                let auto = as_auto(&report);
-                *done = Some(Box::new((x, report)));
-                Ok(auto)
+                let by = match report.by {
+                    SolvedBy::Elimination => Some("elimination"),
+                    SolvedBy::Factors { cholesky: true } => Some("sparse Cholesky factors"),
+                    SolvedBy::Factors { .. } => Some("sparse LU factors"),
+                    _ => None,
+                };
+                Ok((as_auto(&report), Some(report.normal), by, Answer::Host(x)))
             }
         }
     }
+}
 
-    fn solution(&self) -> texla::Result<Vec<f64>> {
+/// A solution, where it has been found.
+enum Answer {
+    Single(Vector),
+    Pairs(DoubleVector),
+    Host(Vec<f64>),
+}
+
+impl Answer {
+    fn read(self) -> texla::Result<Vec<f64>> {
         match self {
-            Way::Given(_, system) => system.solution(),
-            Way::Normal(_, done) => Ok(done.iter().flat_map(|done| done.0.iter().copied()).collect()),
+            Answer::Single(x) => Ok(x.read()?.into_iter().map(f64::from).collect()),
+            Answer::Pairs(x) => x.read(),
+            Answer::Host(x) => Ok(x),
         }
     }
+}
 
-    /// What the normal form did.
-    fn normal(&self) -> Option<&str> {
-        match self {
-            Way::Normal(_, Some(done)) => Some(&done.1.normal),
-            _ => None,
+/// A line on standard error when a choice begins, and when it is given up: where no bar is shown.
+fn tell(event: &AutoEvent<'_>) {
+    match event {
+        _ if Progress::is_shown() => {}
+        AutoEvent::Begins(choice) => eprintln!("solve: trying {choice}"),
+        AutoEvent::GivenUp(Tried { choice, why, .. }) => {
+            eprintln!("solve: gave up {choice}: {}", in_flags(why))
         }
-    }
-
-    /// What has solved it, where that was no iteration.
-    fn by(&self) -> Option<&'static str> {
-        match self {
-            Way::Normal(_, Some(done)) => match done.1.by {
-                SolvedBy::Elimination => Some("elimination"),
-                SolvedBy::Factors { cholesky: true } => Some("sparse Cholesky factors"),
-                SolvedBy::Factors { .. } => Some("sparse LU factors"),
-                _ => None,
-            },
-            _ => None,
-        }
+        _ => {}
     }
 }
 
@@ -651,23 +865,30 @@ fn kept_as(format: MatrixFormat) -> String {
 struct Watched {
     progress: Progress,
     tol: f64,
+    /// When a line was written last, where no bar is shown.
+    line: Cell<Instant>,
 }
 
 impl Watched {
     fn new(tol: f64) -> Self {
-        Watched { progress: Progress::new("residual", 100), tol }
+        Watched { progress: Progress::new("residual", 100), tol, line: Cell::new(Instant::now()) }
     }
 
     fn show(&self, HistoryPoint { iteration, residual, kind, .. }: HistoryPoint) {
         let share = residual.max(f64::MIN_POSITIVE).ln() / self.tol.ln();
         self.progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
-        self.progress.note(format!("{residual:.1e} ({kind}) after {iteration} iterations"));
+        let note = format!("{residual:.1e} ({kind}) after {iteration} iterations");
+        if !Progress::is_shown() && self.line.get().elapsed() >= Duration::from_secs(1) {
+            self.line.set(Instant::now());
+            eprintln!("solve: a relative residual of {note}");
+        }
+        self.progress.note(note);
     }
 }
 
 /// The operator on the device.
 enum Operator {
-    Stored(StoredMatrix),
+    Stored(Rc<StoredMatrix>),
     /// The built-in problem with nothing stored.
     Stencil(Box<Stencil>),
 }
@@ -685,7 +906,15 @@ impl Operator {
             (Format::Gather, ..) => MatrixFormat::Sparse(SparseFormat::Gather),
             (Format::Banded, ..) => MatrixFormat::Banded,
         };
-        Ok(Operator::Stored(StoredMatrix::new(device, problem.a.clone(), format)?))
+        let stored = StoredMatrix::new(device, problem.a.clone(), format)?;
+        Ok(Operator::Stored(Rc::new(stored.with_null_space(&problem.null_space)?)))
+    }
+
+    fn device(&self) -> &Device {
+        match self {
+            Operator::Stencil(a) => a.device(),
+            Operator::Stored(a) => a.device(),
+        }
     }
 
     /// How it is kept, in small letters.
@@ -697,38 +926,11 @@ impl Operator {
     }
 }
 
-/// The vectors of a solve.
-enum System {
-    Single { x: Vector, b: Vector },
-    Refined { x: DoubleVector, b: DoubleVector },
-}
-
-impl System {
-    fn new(device: &Device, precision: Precision, problem: &Problem) -> texla::Result<Self> {
-        let (zero, b) = (vec![0.0; problem.a.shape().cols], &problem.b);
-        let start = problem.x0.as_ref().unwrap_or(&zero);
-        Ok(match precision {
-            Precision::Single => {
-                System::Single { x: Vector::from_f64(device, start)?, b: Vector::from_f64(device, b)? }
-            }
-            _ => {
-                let x = DoubleVector::from_f64(device, start)?;
-                System::Refined { x, b: DoubleVector::from_f64(device, b)? }
-            }
-        })
-    }
-
-    fn solution(&self) -> texla::Result<Vec<f64>> {
-        match self {
-            System::Single { x, .. } => Ok(x.read()?.into_iter().map(f64::from).collect()),
-            System::Refined { x, .. } => x.read(),
-        }
-    }
-}
-
 impl Args {
     fn stop(&self) -> Stop {
         let stop = Stop::relative(self.tol);
+        let within = |stop: Stop, seconds: f64| stop.within(Duration::from_secs_f64(seconds));
+        let stop = self.max_time.map_or(stop, |seconds| within(stop, seconds));
         self.check_every.map_or(stop, |every| stop.check_every(every))
     }
 }
@@ -767,7 +969,13 @@ fn told(tried: &Tried) -> serde_json::Value {
 }
 
 /// By what is asked for, or what suits the matrix, for unknowns of either kind.
-fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> texla::Result<AutoReport> {
+fn solve<X: Unknowns>(
+    args: &Args,
+    operator: &Operator,
+    auto: &OnceCell<Auto<Rc<StoredMatrix>>>,
+    x: &mut X,
+    b: &X,
+) -> texla::Result<AutoReport> {
     let watched = Watched::new(args.tol);
     let observe = |point| watched.show(point);
     let recurrence = args.precision().recurrence();
@@ -788,9 +996,18 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> tex
             AutoReport::of(solved, choice, [set_up, started.elapsed(), compiling])
         }
         Operator::Stored(a) => {
-            let params = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
-            let params = params.with_recurrence(recurrence).with_choices(args.choices(a)?);
-            Auto::new(a, params)?.solve_observed(x, b, observe)?
+            let auto = match auto.get() {
+                Some(auto) => auto,
+                None => {
+                    let params = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+                    let choices = args.choices(a)?;
+                    let asked = !choices.is_empty();
+                    let params = params.with_recurrence(recurrence).with_choices(choices);
+                    let made = Auto::new(Rc::clone(a), params)?;
+                    auto.get_or_init(|| if asked { made } else { made.heard(tell) })
+                }
+            };
+            auto.solve_observed(x, b, observe)?
         }
     };
     watched.progress.finish();
@@ -802,7 +1019,7 @@ fn print_summary(
     check: &Check,
     [upload, in_vain, set_up, compile, iterate, all, read_back]: [Duration; 7],
     ms_per_iteration: f64,
-    work: &texla::gl::Counters,
+    work: &Counters,
 ) {
     let ms = |d: Duration| format!("{:.2} ms", d.as_secs_f64() * 1e3);
     say(format_args!("result      {}", in_flags(solved)));

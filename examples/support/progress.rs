@@ -15,7 +15,7 @@ pub struct Progress {
 impl Progress {
     /// A bar of `total` steps, hidden unless both standard output and standard error are terminals.
     pub fn new(label: &str, total: u64) -> Self {
-        let visible = stdout().is_terminal() && stderr().is_terminal();
+        let visible = Self::is_shown();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(total), target).with_prefix(label.to_owned());
         let template = "{prefix} [{bar:36}] {pos}/{len} {elapsed} {msg}";
@@ -23,6 +23,11 @@ impl Progress {
             bar.set_style(style.progress_chars("=> "));
         }
         Self { bar }
+    }
+
+    /// Whether bars are shown: standard output and standard error are terminals.
+    pub fn is_shown() -> bool {
+        stdout().is_terminal() && stderr().is_terminal()
     }
 
     /// `done` steps of the total are done.

@@ -103,6 +103,10 @@ impl StoredMatrix {
     /// [`Error::LengthMismatch`]; [`Error::Parameter`] for elements that are not finite, for vectors that depend on each other,
     /// for more than 64, and for one that `A` or `Aᵀ` does not map to zero: to 2⁻²⁰ of the sum of the terms of each row.
     pub fn with_null_space(mut self, vectors: &[Vec<f64>]) -> Result<Self> {
+        if vectors.is_empty() {
+            self.null_space.clear();
+            return Ok(self);
+        }
         let vectors = orthogonal(self.pattern(), vectors)?;
         self.null_space =
             vectors.iter().map(|v| Vector::from_f64(self.device(), v)).collect::<Result<Vec<_>>>()?;

@@ -80,4 +80,29 @@ impl ReadOptions {
     pub fn parse_vector(self, reader: impl BufRead, name: &str) -> Result<Vec<f64>, MarketError> {
         vector::parse(self, reader, name)
     }
+
+    /// Reads the columns of a file, each as a vector; a file with one row or one column is one vector.
+    ///
+    /// # Errors
+    /// As [`read_vector`](super::read_vector), but for the number of columns.
+    pub fn read_columns(self, path: impl AsRef<Path>) -> Result<Vec<Vec<f64>>, MarketError> {
+        let (reader, name) = open(path.as_ref())?;
+        self.parse_columns(reader, &name)
+    }
+
+    /// Reads the columns from any buffered reader; `name` stands for the file in errors.
+    ///
+    /// # Errors
+    /// As [`read_columns`](Self::read_columns).
+    ///
+    /// ```
+    /// use texla::host::market::ReadOptions;
+    /// let text = "%%MatrixMarket matrix array real general\n3 2\n1\n2\n3\n4\n5\n6\n";
+    /// let columns = ReadOptions::default().parse_columns(text.as_bytes(), "b.mtx")?;
+    /// assert_eq!(columns, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn parse_columns(self, reader: impl BufRead, name: &str) -> Result<Vec<Vec<f64>>, MarketError> {
+        vector::parse_columns(self, reader, name)
+    }
 }

@@ -1,7 +1,7 @@
 //! Vectors: files with one column or one row.
 
 use super::error::{MarketError, MarketErrorKind as Kind};
-use super::header::{self, Format};
+use super::header::{self, Format, Header};
 use super::lines::Lines;
 use super::options::ReadOptions;
 use super::read;
@@ -45,6 +45,44 @@ pub(super) fn parse(options: ReadOptions, reader: impl BufRead, name: &str) -> R
     lines.unless_damaged(read)
 }
 
+/// Reads the columns of a matrix as vectors, or a vector as one.
+pub(super) fn parse_columns(
+    options: ReadOptions,
+    reader: impl BufRead,
+    name: &str,
+) -> Result<Vec<Vec<f64>>, MarketError> {
+    let mut lines = Lines::new(reader, name)?;
+    let read = columns(&mut lines, options);
+    lines.unless_damaged(read)
+}
+
+fn columns<R: BufRead>(lines: &mut Lines<'_, R>, options: ReadOptions) -> Result<Vec<Vec<f64>>, MarketError> {
+    let mut header = header::read(lines, options)?;
+    header.vector = true;
+    let shape = header.shape;
+    if shape.rows == 1 || shape.cols == 1 {
+        return vector(lines, &header).map(|vector| vec![vector]);
+    }
+    let parts = if header.real_form { 2 } else { 1 };
+    let mut stored: Vec<(u32, u32, f64)> = Vec::new();
+    header.vector = false;
+    read::entries(lines, &header, &mut Notes::default(), &mut |row, col, value| {
+        stored.push((row, col, value));
+    })?;
+    let len = shape.len().saturating_mul(parts) as u64;
+    let limit = FREE_LEN.max(lines.bytes().saturating_mul(2));
+    if len > limit {
+        return Err(lines.error(Kind::SparseVector { len, limit }));
+    }
+    let mut out = vec![vec![0.0; shape.rows * parts]; shape.cols];
+    // Of the blocks of a real form the first column has both parts.
+    for (row, col, value) in stored.into_iter().filter(|(_, col, _)| *col as usize % parts == 0) {
+        let column = out.get_mut(col as usize / parts);
+        column.and_then(|column| column.get_mut(row as usize)).into_iter().for_each(|slot| *slot += value);
+    }
+    Ok(out)
+}
+
 fn elements<R: BufRead>(lines: &mut Lines<'_, R>, options: ReadOptions) -> Result<Vec<f64>, MarketError> {
     let mut header = header::read(lines, options)?;
     header.vector = true;
@@ -52,17 +90,22 @@ fn elements<R: BufRead>(lines: &mut Lines<'_, R>, options: ReadOptions) -> Resul
     if shape.rows != 1 && shape.cols != 1 {
         return Err(lines.error(Kind::NotAVector { found: shape }));
     }
+    vector(lines, &header)
+}
+
+fn vector<R: BufRead>(lines: &mut Lines<'_, R>, header: &Header) -> Result<Vec<f64>, MarketError> {
+    let shape = header.shape;
     let len = if header.real_form { shape.len().saturating_mul(2) } else { shape.len() };
     let mut out = Vec::new();
     let mut notes = Notes::default();
     if header.format == Format::Array {
-        read::entries(lines, &header, &mut notes, &mut |_, _, value| out.push(value))?;
+        read::entries(lines, header, &mut notes, &mut |_, _, value| out.push(value))?;
         // A skew-symmetric 1 x 1 file holds nothing; its only element is 0.
         out.resize(len, 0.0);
         return Ok(out);
     }
     let mut stored: Vec<(u32, f64)> = Vec::new();
-    read::entries(lines, &header, &mut notes, &mut |row, col, value| {
+    read::entries(lines, header, &mut notes, &mut |row, col, value| {
         stored.push((row.max(col), value));
     })?;
     let limit = FREE_LEN.max(lines.bytes().saturating_mul(2));

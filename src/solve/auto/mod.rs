@@ -289,6 +289,8 @@ impl<A: LinOp> Solver for Auto<A> {
 /// A solve under way: what is still to be tried, and what has been.
 struct Course {
     waiting: VecDeque<Choice>,
+    /// Choices whose share was short because of what they cost: what is left before the spare ones.
+    again: VecDeque<Choice>,
     spare: VecDeque<Choice>,
     tried: Vec<Tried>,
     /// Iterations of all that was tried.
@@ -297,9 +299,11 @@ struct Course {
 }
 
 impl Course {
-    /// The next choice, and whether it is the last.
-    fn next(&mut self) -> Option<(Choice, bool)> {
-        let choice = match self.waiting.pop_front() {
+    /// The next choice, whether costs shorten its share, and whether it is the last.
+    fn next(&mut self) -> Option<(Choice, bool, bool)> {
+        let first = self.waiting.pop_front();
+        let by_cost = first.is_some();
+        let choice = match first.or_else(|| self.again.pop_front()) {
             Some(choice) => choice,
             // GMRES without help is left where nothing could be set up.
             None if self.spare.len() > 1 => {
@@ -312,7 +316,8 @@ impl Course {
             }
             None => self.spare.pop_front()?,
         };
-        Some((choice, self.waiting.is_empty() && self.spare.is_empty()))
+        let is_last = self.waiting.is_empty() && self.again.is_empty() && self.spare.is_empty();
+        Some((choice, by_cost, is_last))
     }
 
     fn has_ended(&self) -> bool {
@@ -369,6 +374,7 @@ impl Plan {
         let params = ChoiceParams { max_iters, stop, recurrence };
         let mut course = Course {
             waiting: maker.ordered(&self.choices),
+            again: VecDeque::new(),
             spare: self.spare.iter().flatten().copied().collect(),
             tried: Vec::new(),
             done: 0,
@@ -376,7 +382,7 @@ impl Plan {
         };
         let (mut refused, mut compiling) = (None, Duration::ZERO);
         let mut aside: Option<(Choice, Ready<'_>)> = None;
-        while let Some((choice, is_last)) = course.next() {
+        while let Some((choice, by_cost, is_last)) = course.next() {
             if course.clock.is_past(stop.within) && course.has_ended() {
                 break;
             }
@@ -411,8 +417,9 @@ impl Plan {
             let Ready { m, set_up, products } = ready;
             let mut chosen = choice.chosen(Rc::new(a), m, params)?;
             let (started, before) = (Stopwatch::start(), counters(a.device()));
-            let share = share(choice, a.shape().cols, products);
-            let share = if is_last { usize::MAX } else { share };
+            let whole = share(choice, a.shape().cols);
+            let few = if by_cost { whole.min(few(choice, products)) } else { whole };
+            let share = if is_last { usize::MAX } else { few };
             let outcome = self.run((a, &mut chosen), (x, b), (share, &mut course), observe).await;
             let solving = started.elapsed();
             compiling = counters(a.device()).since(&before).compile_time;
@@ -425,6 +432,9 @@ impl Plan {
                     }
                     if choice.method == MethodKind::Cg && has_negative_curvature(&solved) {
                         course.is_indefinite();
+                    }
+                    if few < whole && solved.reason == StopReason::MaxIterations {
+                        course.again.push_back(choice);
                     }
                     give_up(&mut course, [set_up, solving], GivenUp::Ended(Box::new(solved)));
                 }
@@ -536,13 +546,10 @@ fn of_the_system(mut history: Vec<HistoryPoint>, residual: f64) -> Vec<HistoryPo
 }
 
 /// Iterations after which a choice has to have led on.
-fn share(choice: Choice, n: usize, products: Option<f64>) -> usize {
+fn share(choice: Choice, n: usize) -> usize {
     match choice.method {
-        // Ten cycles, but fewer of what costs many products, down to one.
-        MethodKind::Gmres => {
-            let few = 20.0 / (1.0 + products.unwrap_or(0.0));
-            ((10.0 * few.min(1.0)) as usize).max(1) * choice.restart
-        }
+        // Ten cycles.
+        MethodKind::Gmres => 10 * choice.restart,
         MethodKind::BiCgStab => 300,
         MethodKind::BiCgStab2 => 150,
         // What may go on in pairs has to find out first that it should.
@@ -550,6 +557,16 @@ fn share(choice: Choice, n: usize, products: Option<f64>) -> usize {
         // In exact arithmetic n iterations are all that is needed, with a good preconditioner a fraction.
         MethodKind::Cg | MethodKind::Minres => (2 * n).clamp(500, 4000),
         MethodKind::Cgls => (4 * n).clamp(1000, 8000),
+    }
+}
+
+/// Iterations of what costs so many products in each, for 200 cycles' worth of products: one cycle at least.
+fn few(choice: Choice, products: Option<f64>) -> usize {
+    match (choice.method, products) {
+        (MethodKind::Gmres, Some(products)) => {
+            ((200.0 / (1.0 + products)).min(10.0) as usize).max(1) * choice.restart
+        }
+        _ => usize::MAX,
     }
 }
 

@@ -35,6 +35,7 @@ impl HostSystem {
         let (iterations, factors) = (Road::Iterations, Road::Factors);
         self.roads = match self.params.direct {
             Never => vec![iterations],
+            ByCost if !self.params.null_space.is_empty() => vec![iterations],
             First => vec![factors, iterations],
             Last => vec![iterations, factors],
             ByCost => match DirectPlan::new(self.normal.matrix()) {

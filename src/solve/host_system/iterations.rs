@@ -65,7 +65,7 @@ impl HostSystem {
         if !self.normal.is_symmetric() {
             return;
         }
-        for vector in self.normal.null_vectors() {
+        for vector in self.normal.null_vectors().into_iter().filter(|_| self.params.null_space.is_empty()) {
             let at = |right: &[f64], i: usize| right.get(i).copied().unwrap_or_default();
             let [dot, square] = vector
                 .iter()
@@ -74,6 +74,13 @@ impl HostSystem {
                 right.get_mut(i).into_iter().for_each(|r| *r -= dot / square * v);
             }
         }
+    }
+
+    /// The null vectors that were said, in the unknowns of the normal form; those that it eliminates are zero there.
+    fn said_null_space(&self) -> Result<Vec<Vec<f64>>> {
+        let start = |vector: &Vec<f64>| self.normal.start(vector);
+        let said = self.params.null_space.iter().map(start).collect::<Result<Vec<_>>>()?;
+        Ok(said.into_iter().filter(|vector| vector.iter().any(|v| *v != 0.0)).collect())
     }
 
     /// The matrix of the normal form, with what scaling has made of the vector of ones.
@@ -87,8 +94,9 @@ impl HostSystem {
         if scales.iter().any(|s| *s != 1.0) {
             stored = stored.with_near_null_vector(scales.iter().map(|s| s.recip()).collect())?;
         }
-        let singular = normal.null_vectors();
-        if !(1..=StoredMatrix::MOST_NULL_VECTORS).contains(&singular.len()) {
+        let said = self.said_null_space()?;
+        let singular = if said.is_empty() { normal.null_vectors() } else { Vec::new() };
+        if said.len() + singular.len() > StoredMatrix::MOST_NULL_VECTORS {
             return Ok(stored);
         }
         let n = stored.shape().rows;
@@ -97,6 +105,6 @@ impl HostSystem {
             part.into_iter().for_each(|(i, v)| whole.get_mut(i).into_iter().for_each(|slot| *slot = v));
             whole
         };
-        stored.with_null_space(&singular.into_iter().map(whole).collect::<Vec<_>>())
+        stored.with_null_space(&singular.into_iter().map(whole).chain(said).collect::<Vec<_>>())
     }
 }

@@ -59,6 +59,9 @@ pub struct HostSystemParams {
     pub format: MatrixFormat,
     /// Use of sparse factors.
     pub direct: DirectUse,
+    /// Vectors that the matrix and its transpose map to zero: see [`StoredMatrix::with_null_space`]. The solution is then orthogonal
+    /// to them, and found by iterations unless factors are asked for. Vectors of ones need not be said.
+    pub null_space: Vec<Vec<f64>>,
 }
 
 with!(HostSystemParams:
@@ -66,6 +69,7 @@ with!(HostSystemParams:
     with_normal(normal: NormalParams),
     with_format(format: MatrixFormat),
     with_direct(direct: DirectUse),
+    with_null_space(null_space: Vec<Vec<f64>>),
 );
 
 /// A square system `A x = b` of the host's, solved in its [normal form](NormalForm).
@@ -185,7 +189,8 @@ impl HostSystem {
             });
         }
         let normal = NormalForm::new(&a, params.normal)?;
-        let given = Rc::new(StoredMatrix::new(device, a, params.format)?);
+        let given =
+            Rc::new(StoredMatrix::new(device, a, params.format)?.with_null_space(&params.null_space)?);
         let mut system = HostSystem {
             given,
             normal,
@@ -362,7 +367,9 @@ impl HostSystem {
             if converged || is_better {
                 *best = Some(Best { x: x.clone(), report, by, corrections });
             }
-            if converged || score.is_nan() || score > 0.1 * before {
+            // A run that has not gained ten times by itself would not from here.
+            let gained = under.runs.last().is_none_or(|run| run.solved.true_residual <= 0.1);
+            if converged || !gained || score.is_nan() || score > 0.1 * before {
                 break;
             }
             before = score;
