@@ -304,6 +304,11 @@ impl Chosen<'_> {
         front::begin(self.a.device(), self.clone(), x, b)
     }
 
+    /// The same, whose preconditioner has taken that long to make.
+    pub(super) fn after(self, set_up: Duration) -> Self {
+        Chosen { set_up, ..self }
+    }
+
     /// The same with other limits, for a part of a longer solve.
     pub(super) fn limited(&mut self, max_iters: usize, within: Option<Duration>) {
         self.params.max_iters = max_iters;

@@ -1,7 +1,9 @@
 //! A method and a preconditioner chosen by the matrix, and by how the residual falls.
 
 mod choice;
+mod course;
 mod made;
+mod memory;
 mod precision;
 mod report;
 mod spoken;
@@ -12,25 +14,23 @@ pub use precision::Precision;
 pub use report::{AutoReport, GivenUp, Tried};
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::time::Duration;
 
-use made::Made;
+use course::{Course, Next, few, share};
+use memory::{Makes, Memory};
 use suggested::suggested;
 
 use crate::data::Unknowns;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
-use crate::platform::Instant;
 use crate::solve::drive::check::check_count;
 use crate::solve::drive::front::{self, Solver};
 use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{HistoryPoint, SolveReport, Stop, StopReason};
 use crate::solve::drive::slices::{Stopwatch, counters};
 use crate::solve::krylov::Recurrence;
-use crate::solve::precondition::Preconditioner;
 use crate::solve::solving::Solving;
 
 /// Parameters of [`Auto`].
@@ -114,85 +114,6 @@ pub enum AutoEvent<'e> {
     GivenUp(&'e Tried),
 }
 
-/// What solves of a matrix have shown.
-struct Memory<A> {
-    /// What was made last, and what it was made for.
-    last: Option<(Choice, Rc<Made<Rc<A>>>)>,
-    /// What has led to a solution.
-    worked: Option<(Choice, Rc<Made<Rc<A>>>)>,
-    failed: Vec<Choice>,
-}
-
-/// A preconditioner ready for a choice.
-struct Ready<'s> {
-    m: Rc<dyn Preconditioner + 's>,
-    products: Option<f64>,
-    set_up: Duration,
-}
-
-/// The matrix and what is known of it, whatever its type is.
-trait Makes<'s> {
-    fn make(&self, choice: &Choice) -> Result<Ready<'s>>;
-
-    /// In which order these are tried: first what has worked, last what has failed.
-    fn ordered(&self, choices: &[Choice]) -> VecDeque<Choice>;
-
-    fn remember(&self, choice: Choice, converged: bool);
-
-    fn announce(&self, event: &AutoEvent<'_>);
-}
-
-impl<'s, A: LinOp + 's> Makes<'s> for Auto<A> {
-    fn make(&self, choice: &Choice) -> Result<Ready<'s>> {
-        let mut memory = self.memory.borrow_mut();
-        if let Some((known, m)) = &memory.worked
-            && known == choice
-        {
-            return Ok(Ready {
-                m: Rc::clone(m) as Rc<dyn Preconditioner + 's>,
-                products: None,
-                set_up: Duration::ZERO,
-            });
-        }
-        let started = Instant::now();
-        let (made, products) = Made::new(choice, Rc::clone(&self.a))?;
-        let made = Rc::new(made);
-        memory.last = Some((*choice, Rc::clone(&made)));
-        Ok(Ready { m: made, products, set_up: started.elapsed() })
-    }
-
-    fn ordered(&self, choices: &[Choice]) -> VecDeque<Choice> {
-        let memory = self.memory.borrow();
-        let worked = memory.worked.as_ref().map(|(choice, _)| *choice);
-        let rank = |choice: &Choice| match () {
-            () if worked == Some(*choice) => 0,
-            () if memory.failed.contains(choice) => 2,
-            () => 1,
-        };
-        let mut ordered = choices.to_vec();
-        ordered.sort_by_key(rank);
-        ordered.into()
-    }
-
-    fn remember(&self, choice: Choice, converged: bool) {
-        let mut memory = self.memory.borrow_mut();
-        let last = memory.last.take().filter(|(made, _)| *made == choice);
-        if converged {
-            memory.failed.retain(|failed| *failed != choice);
-            memory.worked = last.or(memory.worked.take().filter(|(known, _)| *known == choice));
-        } else if !memory.failed.contains(&choice) {
-            memory.failed.push(choice);
-            memory.worked.take_if(|(known, _)| *known == choice);
-        }
-    }
-
-    fn announce(&self, event: &AutoEvent<'_>) {
-        if let Some(hear) = &self.heard {
-            hear(event);
-        }
-    }
-}
-
 /// What is tried, whatever the operator's type is.
 #[derive(Clone)]
 struct Plan {
@@ -209,8 +130,7 @@ impl<A: LinOp> Auto<A> {
     /// asking.
     pub fn new(a: A, params: AutoParams) -> Result<Self> {
         let plan = Plan::new(&a, params)?;
-        let memory = Memory { last: None, worked: None, failed: Vec::new() };
-        Ok(Auto { a: Rc::new(a), plan, memory: Rc::new(RefCell::new(memory)), heard: None })
+        Ok(Auto { a: Rc::new(a), plan, memory: Rc::default(), heard: None })
     }
 
     /// Calls `hear` when a choice begins, and when it is given up.
@@ -286,69 +206,6 @@ impl<A: LinOp> Solver for Auto<A> {
     }
 }
 
-/// A solve under way: what is still to be tried, and what has been.
-struct Course {
-    waiting: VecDeque<Choice>,
-    /// Choices whose share was short because of what they cost: what is left before the spare ones.
-    again: VecDeque<Choice>,
-    spare: VecDeque<Choice>,
-    tried: Vec<Tried>,
-    /// Iterations of all that was tried.
-    done: usize,
-    clock: Stopwatch,
-}
-
-impl Course {
-    /// The next choice, whether costs shorten its share, and whether it is the last.
-    fn next(&mut self) -> Option<(Choice, bool, bool)> {
-        let first = self.waiting.pop_front();
-        let by_cost = first.is_some();
-        let choice = match first.or_else(|| self.again.pop_front()) {
-            Some(choice) => choice,
-            // GMRES without help is left where nothing could be set up.
-            None if self.spare.len() > 1 => {
-                let gmres = self.spare.pop_front()?;
-                if self.has_ended() || self.tried.iter().any(|tried| tried.choice == gmres) {
-                    self.spare.pop_front()?
-                } else {
-                    gmres
-                }
-            }
-            None => self.spare.pop_front()?,
-        };
-        let is_last = self.waiting.is_empty() && self.again.is_empty() && self.spare.is_empty();
-        Some((choice, by_cost, is_last))
-    }
-
-    fn has_ended(&self) -> bool {
-        self.tried.iter().any(|tried| matches!(tried.why, GivenUp::Ended(_)))
-    }
-
-    /// What costs so much to apply waits for what costs little. Whether it does.
-    fn defers(&mut self, choice: Choice, products: Option<f64>) -> bool {
-        let cheap = Choice::new(MethodKind::BiCgStab2, PreconditionerKind::Jacobi);
-        let at = self.waiting.iter().position(|waiting| *waiting == cheap);
-        let (true, Some(at)) = (products.is_some_and(|p| p > MOST_PRODUCTS), at) else { return false };
-        self.waiting.remove(at);
-        self.waiting.push_front(choice);
-        self.waiting.push_front(cheap);
-        true
-    }
-
-    /// Conjugate gradients have met a direction of negative curvature: MINRES is what such matrices take.
-    fn is_indefinite(&mut self) {
-        self.waiting.retain(|choice| choice.method != MethodKind::Cg);
-        if let Some(at) = self.waiting.iter().position(|choice| choice.method == MethodKind::Minres)
-            && let Some(minres) = self.waiting.remove(at)
-        {
-            self.waiting.push_front(minres);
-        }
-    }
-}
-
-/// An application of a preconditioner may cost so many products before something else is tried first.
-const MOST_PRODUCTS: f64 = 60.0;
-
 impl Plan {
     fn new(a: &dyn LinOp, params: AutoParams) -> Result<Self> {
         params.stop.check("Auto")?;
@@ -363,95 +220,77 @@ impl Plan {
         Ok(Plan { params, choices, spare })
     }
 
-    async fn solve<X: Unknowns, B: Unknowns>(
+    async fn solve<'s, X: Unknowns, B: Unknowns>(
         &self,
-        (a, maker): (&dyn LinOp, &dyn Makes<'_>),
+        (a, maker): (&'s dyn LinOp, &dyn Makes<'s>),
         x: &mut X,
         b: &B,
         observe: &mut Observer<'_>,
     ) -> Result<AutoReport> {
-        let AutoParams { max_iters, stop, recurrence, .. } = self.params;
-        let params = ChoiceParams { max_iters, stop, recurrence };
-        let mut course = Course {
-            waiting: maker.ordered(&self.choices),
-            again: VecDeque::new(),
-            spare: self.spare.iter().flatten().copied().collect(),
-            tried: Vec::new(),
-            done: 0,
-            clock: Stopwatch::start(),
-        };
-        let (mut refused, mut compiling) = (None, Duration::ZERO);
-        let mut aside: Option<(Choice, Ready<'_>)> = None;
-        while let Some((choice, by_cost, is_last)) = course.next() {
+        let AutoParams { max_iters, stop, .. } = self.params;
+        let spare = self.spare.iter().flatten().copied().collect();
+        let mut course = Course::new(maker, maker.ordered(&self.choices), spare);
+        let mut compiling = Duration::ZERO;
+        while let Some(Next { choice, by_cost, is_last }) = course.next() {
             if course.clock.is_past(stop.within) && course.has_ended() {
                 break;
             }
-            let give_up = |course: &mut Course, [set_up, solving]: [Duration; 2], why| {
-                let tried = Tried { choice, set_up, solving, why };
-                maker.announce(&AutoEvent::GivenUp(&tried));
-                maker.remember(choice, false);
-                course.tried.push(tried);
-            };
-            let known = aside.take_if(|(known, _)| *known == choice);
-            let made = known.map_or_else(
-                || {
-                    maker.announce(&AutoEvent::Begins(choice));
-                    choice.check(a, params).and_then(|()| maker.make(&choice))
-                },
-                |(_, ready)| Ok(ready),
-            );
-            let ready = match made {
-                Ok(ready) => ready,
-                // What is made of a matrix may leave the range of floats though its elements do not.
-                Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
-                    refused = Some(error.clone());
-                    give_up(&mut course, [Duration::ZERO; 2], GivenUp::Refused(error));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            if self.params.choices.is_empty() && course.defers(choice, ready.products) {
-                aside = Some((choice, Ready { products: None, ..ready }));
-                continue;
-            }
-            let Ready { m, set_up, products } = ready;
-            let mut chosen = choice.chosen(Rc::new(a), m, params)?;
+            let Some((mut chosen, products)) = self.ready(a, choice, &mut course)? else { continue };
             let (started, before) = (Stopwatch::start(), counters(a.device()));
             let whole = share(choice, a.shape().cols);
             let few = if by_cost { whole.min(few(choice, products)) } else { whole };
             let share = if is_last { usize::MAX } else { few };
             let outcome = self.run((a, &mut chosen), (x, b), (share, &mut course), observe).await;
-            let solving = started.elapsed();
+            let (set_up, solving) = (chosen.set_up(), started.elapsed());
             compiling = counters(a.device()).since(&before).compile_time;
             match outcome {
+                Ok(solved) if is_the_end(&solved) || is_last || course.done >= max_iters => {
+                    maker.remember(choice, solved.converged());
+                    let tried = course.tried;
+                    return Ok(AutoReport { solved, choice, set_up, solving, compiling, tried });
+                }
                 Ok(solved) => {
-                    if is_the_end(&solved) || is_last || course.done >= max_iters {
-                        maker.remember(choice, solved.converged());
-                        let tried = course.tried;
-                        return Ok(AutoReport { solved, choice, set_up, solving, compiling, tried });
-                    }
-                    if choice.method == MethodKind::Cg && has_negative_curvature(&solved) {
-                        course.is_indefinite();
-                    }
-                    if few < whole && solved.reason == StopReason::MaxIterations {
-                        course.again.push_back(choice);
-                    }
-                    give_up(&mut course, [set_up, solving], GivenUp::Ended(Box::new(solved)));
+                    course.learn(choice, &solved, few < whole);
+                    course.give_up(choice, [set_up, solving], GivenUp::Ended(Box::new(solved)));
                 }
                 // Once a run has ended, there is an answer, which nothing that a later choice does not take undoes.
                 Err(error)
                     if is_about_the_matrix(&error) && !is_last
                         || is_of_the_choice(&error) && course.has_ended() =>
                 {
-                    refused = Some(error.clone());
-                    give_up(&mut course, [set_up, solving], GivenUp::Refused(error));
+                    course.give_up(choice, [set_up, solving], GivenUp::Refused(error));
                 }
                 Err(error) => return Err(error),
             }
         }
         let late = course.clock.is_past(stop.within);
-        Self::without_the_last(course.tried, late, compiling)
-            .ok_or_else(|| refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
+        let nothing = Error::Internal { place: "Auto", detail: "nothing to try" };
+        Self::without_the_last(course.tried, late, compiling).ok_or(course.refused.unwrap_or(nothing))
+    }
+
+    /// A choice with its preconditioner, and what an application of that costs; nothing where it is refused, or waits.
+    fn ready<'s>(
+        &self,
+        a: &'s dyn LinOp,
+        choice: Choice,
+        course: &mut Course<'_, 's>,
+    ) -> Result<Option<(Chosen<'s>, Option<f64>)>> {
+        let AutoParams { max_iters, stop, recurrence, .. } = self.params;
+        let params = ChoiceParams { max_iters, stop, recurrence };
+        let prepared = course.prepared(a, choice, params).and_then(|ready| {
+            let chosen = choice.chosen(Rc::new(a), Rc::clone(&ready.m), params)?;
+            Ok((chosen.after(ready.set_up), ready))
+        });
+        match prepared {
+            Ok((_, ready)) if self.params.choices.is_empty() && course.defers(choice, &ready) => Ok(None),
+            Ok((chosen, ready)) => Ok(Some((chosen, ready.products))),
+            // What is made of a matrix may leave the range of floats though its elements do not.
+            Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
+                course.give_up(choice, [Duration::ZERO; 2], GivenUp::Refused(error));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// What follows could not be set up, or there is no time for it: what the one before it left is the answer.
@@ -470,7 +309,7 @@ impl Plan {
         &self,
         (a, chosen): (&dyn LinOp, &mut Chosen<'_>),
         (x, b): (&mut X, &B),
-        (share, course): (usize, &mut Course),
+        (share, course): (usize, &mut Course<'_, '_>),
         observe: &mut Observer<'_>,
     ) -> Result<SolveReport> {
         let max_iters = self.params.max_iters;
@@ -543,36 +382,6 @@ fn of_the_system(mut history: Vec<HistoryPoint>, residual: f64) -> Vec<HistoryPo
         last.residual = residual;
     }
     history
-}
-
-/// Iterations after which a choice has to have led on.
-fn share(choice: Choice, n: usize) -> usize {
-    match choice.method {
-        // Ten cycles.
-        MethodKind::Gmres => 10 * choice.restart,
-        MethodKind::BiCgStab => 300,
-        MethodKind::BiCgStab2 => 150,
-        // What may go on in pairs has to find out first that it should.
-        MethodKind::Cg if !choice.is_dear() => (8 * n).clamp(2000, 16_000),
-        // In exact arithmetic n iterations are all that is needed, with a good preconditioner a fraction.
-        MethodKind::Cg | MethodKind::Minres => (2 * n).clamp(500, 4000),
-        MethodKind::Cgls => (4 * n).clamp(1000, 8000),
-    }
-}
-
-/// Iterations of what costs so many products in each, for 200 cycles' worth of products: one cycle at least.
-fn few(choice: Choice, products: Option<f64>) -> usize {
-    match (choice.method, products) {
-        (MethodKind::Gmres, Some(products)) => {
-            ((200.0 / (1.0 + products)).min(10.0) as usize).max(1) * choice.restart
-        }
-        _ => usize::MAX,
-    }
-}
-
-/// The breakdown that shows a matrix indefinite.
-fn has_negative_curvature(solved: &SolveReport) -> bool {
-    solved.breakdown.is_some_and(|broken| broken.quantity == "p.Ap" && broken.value < 0.0)
 }
 
 /// Whether no other choice will do better.
