@@ -16,9 +16,9 @@ use texla::gl::Counters;
 use texla::host::market::{self, ReadOptions};
 use texla::host::{Csr, NormalParams, NormalPart, Triplets, problems};
 use texla::solve::{
-    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostReport,
-    HostSystem, HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision,
-    PreconditionerKind, ResidualKind, SolveReport, SolvedBy, Stop, Tried,
+    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostSystem,
+    HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision, PreconditionerKind,
+    ResidualKind, SolveReport, SolvedBy, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Shape, Side, Sides, SparseFormat, Stencil,
@@ -794,13 +794,7 @@ impl Way {
                 let watched = Watched::new(args.tol);
                 let (x, report) = system.solve_observed(b, start, |point| watched.show(point))?;
                 watched.progress.finish();
-                let by = match report.by {
-                    SolvedBy::Elimination => Some("elimination"),
-                    SolvedBy::Factors { cholesky: true } => Some("sparse Cholesky factors"),
-                    SolvedBy::Factors { .. } => Some("sparse LU factors"),
-                    _ => None,
-                };
-                Ok((as_auto(&report), Some(report.normal), by, Answer::Host(x)))
+                Ok((report.as_run(), Some(report.normal), report.by.without_iterations(), Answer::Host(x)))
             }
         }
     }
@@ -833,23 +827,6 @@ fn tell(event: &AutoEvent<'_>) {
         }
         _ => {}
     }
-}
-
-/// The first run of iterations with the verdict on all.
-fn as_auto(report: &HostReport) -> AutoReport {
-    let Some(run) = report.runs.first() else {
-        let none = Choice::new(MethodKind::Gmres, PreconditionerKind::None);
-        return AutoReport::of(report.solved.clone(), none, [Duration::ZERO; 3]);
-    };
-    let mut auto = run.clone();
-    let first = std::mem::replace(&mut auto.solved, report.solved.clone());
-    auto.solved.history = first.history;
-    auto.solved.double_iterations = first.double_iterations;
-    (auto.solved.draws_useful, auto.solved.draws_in_vain) = (first.draws_useful, first.draws_in_vain);
-    auto.solved.draws_per_iteration = first.draws_per_iteration;
-    auto.solved.passes_per_iteration = first.passes_per_iteration;
-    (auto.solved.async_checks, auto.solved.replacements) = (first.async_checks, first.replacements);
-    auto
 }
 
 /// A format in small letters.

@@ -243,13 +243,13 @@ fn new_values_keep_the_pattern() {
             let mut bad = new.clone();
             for value in [f64::NAN, f64::INFINITY, 1e39] {
                 bad[7] = value;
-                match set_values(&mut stored, &bad) {
+                match stored.set_values(&bad) {
                     Err(Error::NonFinite { index: 7, .. }) => {}
                     other => panic!("{format:?}, {value}: {other:?}"),
                 }
             }
             for wrong in [&new[1..], &[new.as_slice(), &[1.0]].concat()] {
-                match set_values(&mut stored, wrong) {
+                match stored.set_values(wrong) {
                     Err(Error::LengthMismatch { found, expected, .. }) => {
                         assert_eq!((found, expected), (wrong.len(), a.nnz()));
                     }
@@ -261,7 +261,7 @@ fn new_values_keep_the_pattern() {
 
             // Into the range where coefficients are stored divided by a power of two, and back.
             let large: Vec<f64> = new.iter().map(|v| v * 2f64.powi(70)).collect();
-            set_values(&mut stored, &large).unwrap();
+            stored.set_values(&large).unwrap();
             let scaled = StoredMatrix::new(device, a.with_values(&large).unwrap(), format).unwrap();
             assert_eq!(products(&stored), products(&scaled));
             stored.set_values(&new).unwrap();

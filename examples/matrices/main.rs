@@ -9,8 +9,8 @@ use support::{
 };
 use texla::host::{Csr, Triplets};
 use texla::solve::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, SolveReport, Stop,
-    Tried,
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HostSystem, HostSystemParams, MethodKind,
+    PreconditionerKind, SolveReport, Stop, Tried,
 };
 use texla::{Device, DoubleVector, MatrixFormat, StoredMatrix};
 
@@ -40,6 +40,12 @@ struct Args {
     /// Most iterations of all that is tried for a system
     #[arg(long, default_value_t = 20_000)]
     max_iters: usize,
+    /// The matrices as they are: without a normal form, in which square ones are solved otherwise
+    #[arg(long)]
+    no_presolve: bool,
+    /// Iterations alone, where texla has sparse factors (the feature `direct`)
+    #[arg(long)]
+    no_direct: bool,
     /// Solve each system by every preconditioner instead, with the method that suits the matrix, three times: the quickest is told
     #[arg(long)]
     compare: bool,
@@ -174,19 +180,31 @@ fn relative(a: &Csr, x: &[f64], b: &[f64]) -> texla::Result<f64> {
 /// What a system came to.
 struct Outcome {
     report: AutoReport,
+    /// What has solved it, where that was no iteration, and what the normal form did.
+    by: Option<&'static str>,
+    normal: Option<String>,
     wall: Duration,
     found: f64,
 }
 
 fn solve(device: &Device, args: &Args, named: &Named, b: &[f64]) -> texla::Result<Outcome> {
     let Ordinary { a: host, b, .. } = Ordinary::new(named.a.clone(), b.to_vec())?;
+    if host.shape().is_square() && !args.no_presolve && device.capabilities().exact_form.is_some() {
+        let started = Instant::now();
+        let params = HostSystemParams::default().with_auto(args.params());
+        let params = if args.no_direct { params.with_direct(DirectUse::Never) } else { params };
+        let (x, report) = HostSystem::new(device, host.clone(), params)?.solve(&b)?;
+        let (wall, found) = (started.elapsed(), relative(&host, &x, &b)?);
+        let (by, normal) = (report.by.without_iterations(), Some(report.normal.clone()));
+        return Ok(Outcome { report: report.as_run(), by, normal, wall, found });
+    }
     let a = StoredMatrix::new(device, host.clone(), MatrixFormat::Auto)?;
     let right = DoubleVector::from_f64(device, &b)?;
     let mut x = DoubleVector::zeros(device, host.shape().cols)?;
     let started = Instant::now();
     let report = Auto::new(&a, args.params())?.solve(&mut x, &right)?;
     let wall = started.elapsed();
-    Ok(Outcome { report, wall, found: relative(&host, &x.read()?, &b)? })
+    Ok(Outcome { report, by: None, normal: None, wall, found: relative(&host, &x.read()?, &b)? })
 }
 
 fn tried(tried: &Tried) -> serde_json::Value {
@@ -333,31 +351,32 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
                 "direct_s": reference.map(|_| direct_s), "direct_residual": reference,
             });
             match solve(device, args, named, &b) {
-                Ok(Outcome { report, wall, found }) => {
+                Ok(Outcome { report, by: no_iterations, normal, wall, found }) => {
                     let from = report.went_on_from();
                     let AutoReport { solved, choice, set_up, solving, tried: given_up, .. } = report;
                     let is_wrong = solved.converged() && found > 1.01 * args.tol;
                     wrong += usize::from(is_wrong);
                     reached += usize::from(solved.converged() && !is_wrong);
-                    let by = if solved.converged() {
-                        choice.to_string()
-                    } else {
-                        format!("{} ({choice})", solved.reason)
-                    };
+                    let named = no_iterations.map_or(choice.to_string(), str::to_owned);
+                    let by = if solved.converged() { named } else { format!("{} ({named})", solved.reason) };
                     let end = [
                         by,
                         solved.iterations.to_string(),
                         seconds(set_up.as_secs_f64()),
-                        seconds(solving.as_secs_f64()),
+                        seconds(if no_iterations.is_some() { wall } else { solving }.as_secs_f64()),
                         format!("{found:.1e}"),
                         given_up.len().to_string(),
                     ];
                     table.row(start.into_iter().chain(end).chain(direct));
                     for (key, value) in [
-                        ("method", json!(choice.method.word())),
-                        ("preconditioner", json!(choice.preconditioner.word())),
+                        ("method", json!(no_iterations.unwrap_or(choice.method.word()))),
+                        (
+                            "preconditioner",
+                            json!(no_iterations.map_or(choice.preconditioner.word(), |_| "none")),
+                        ),
+                        ("normal_form", json!(normal)),
                         ("preparation", json!(if choice.prepares() { "matched" } else { "none" })),
-                        ("choice", json!(choice.to_string())),
+                        ("choice", json!(no_iterations.is_none().then(|| choice.to_string()))),
                         ("converged", json!(solved.converged())),
                         ("reason", json!(solved.reason.to_string())),
                         ("iterations", json!(solved.iterations)),

@@ -20,6 +20,7 @@ mod handles;
 mod history;
 mod host_system;
 mod kept;
+mod known;
 mod least_squares;
 mod least_squares_pairs;
 mod minres;

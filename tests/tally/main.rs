@@ -9,6 +9,7 @@
 mod common;
 mod exact;
 mod judge;
+mod normal;
 mod pairs;
 mod run;
 mod systems;
@@ -276,4 +277,32 @@ fn long() {
     // Of one system all methods may be refused.
     let least = if count == 1 { 0 } else { 4 * count as usize };
     tally("tally", first, count, Effort { most, only: None, scaled: 1 }, least);
+}
+
+fn normal_forms(seeds: std::ops::Range<u64>) {
+    let count = (seeds.end - seeds.start) as usize;
+    harness::on_both(|device| {
+        if !common::pairs::is_exact(device) {
+            return;
+        }
+        let ends = normal::try_all(device, seeds.clone());
+        println!(
+            "{} converged, {} did not, {} without a solution",
+            ends.converged, ends.others, ends.refused
+        );
+        assert!(ends.wrong.is_empty(), "{:#?}", ends.wrong);
+        assert!(2 * ends.converged > count, "{ends:?}");
+    });
+}
+
+#[test]
+fn normal_forms_short() {
+    normal_forms(0..40);
+}
+
+#[test]
+#[ignore = "long: part of `make soak`"]
+fn normal_forms_long() {
+    let first = number("TEXLA_TALLY_SEED").unwrap_or(1000);
+    normal_forms(first..first + number("TEXLA_TALLY_COUNT").unwrap_or(2500));
 }

@@ -68,7 +68,7 @@ pub struct PairRun {
 /// In what a method solves for pairs: where its recurrence has two ways, in each of them; not at all, if it does not.
 pub fn ways(method: Method) -> &'static [Recurrence] {
     match method {
-        Method::Cg(_, Help::None | Help::Jacobi) => &[Recurrence::Auto, Recurrence::Double],
+        Method::Cg(..) => &[Recurrence::Auto, Recurrence::Double],
         Method::Fixed(_) | Method::Batch(_) => &[],
         _ => &[Recurrence::Auto],
     }

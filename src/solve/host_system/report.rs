@@ -1,9 +1,10 @@
 //! The outcome of a solve of a host's system.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::error::Error;
-use crate::solve::auto::{AutoReport, Choice};
+use crate::solve::auto::{AutoReport, Choice, MethodKind, PreconditionerKind};
 use crate::solve::drive::report::SolveReport;
 
 /// What computed the unknowns that the normal form left.
@@ -21,13 +22,23 @@ pub enum SolvedBy {
     },
 }
 
+impl SolvedBy {
+    /// Returns its name, unless it was iterations.
+    pub fn without_iterations(self) -> Option<&'static str> {
+        match self {
+            SolvedBy::Elimination => Some("elimination"),
+            SolvedBy::Iterations(_) => None,
+            SolvedBy::Factors { cholesky: true } => Some("sparse Cholesky factors"),
+            SolvedBy::Factors { cholesky: false } => Some("sparse LU factors"),
+        }
+    }
+}
+
 impl fmt::Display for SolvedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SolvedBy::Elimination => f.write_str("elimination"),
             SolvedBy::Iterations(choice) => choice.fmt(f),
-            SolvedBy::Factors { cholesky: true } => f.write_str("sparse Cholesky factors"),
-            SolvedBy::Factors { cholesky: false } => f.write_str("sparse LU factors"),
+            other => f.write_str(other.without_iterations().unwrap_or_default()),
         }
     }
 }
@@ -54,6 +65,27 @@ impl HostReport {
     /// True for [`StopReason::Converged`](crate::solve::StopReason::Converged) alone.
     pub fn converged(&self) -> bool {
         self.solved.converged()
+    }
+
+    /// Returns the first run of iterations, with the verdict on `x`: what programs show. Without any it is one of no iterations.
+    pub fn as_run(&self) -> AutoReport {
+        let Some(run) = self.runs.first() else {
+            let none = Choice::new(MethodKind::Gmres, PreconditionerKind::None);
+            return AutoReport::of(self.solved.clone(), none, [Duration::ZERO; 3]);
+        };
+        let first = &run.solved;
+        let solved = SolveReport {
+            history: first.history.clone(),
+            double_iterations: first.double_iterations,
+            draws_useful: first.draws_useful,
+            draws_in_vain: first.draws_in_vain,
+            draws_per_iteration: first.draws_per_iteration,
+            passes_per_iteration: first.passes_per_iteration,
+            async_checks: first.async_checks,
+            replacements: first.replacements,
+            ..self.solved.clone()
+        };
+        AutoReport { solved, ..run.clone() }
     }
 }
 
