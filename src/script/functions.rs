@@ -131,8 +131,7 @@ impl Run<'_> {
                         return self.unknown_word(said, &Asked::words());
                     }
                     if asked.contradicts_itself() {
-                        let expected = "with \"double\" no method but cg, and no preconditioner but jacobi (\"refined\" \
-                                        takes all)";
+                        let expected = "with \"double\" no method but cg (\"refined\" takes all)";
                         return self.unknown_word(said, expected);
                     }
                 }

@@ -12,10 +12,11 @@ use super::value::{Data, Value};
 use crate::data::{DoubleVector, Vector};
 use crate::device::Device;
 use crate::error::Error;
+use crate::host::{Eliminated, NormalForm, NormalParams};
 use crate::shape::Shape;
 use crate::solve::{
-    Auto, AutoParams, AutoReport, Choice, LcpParams, LcpReport, LcpSolver, LinOp, MethodKind, Precision,
-    PreconditionerKind, Recurrence, SolveReport, Stop, StopReason,
+    Auto, AutoParams, AutoReport, Choice, HostSystem, HostSystemParams, LcpParams, LcpReport, LcpSolver,
+    LinOp, MethodKind, Precision, PreconditionerKind, Recurrence, SolveReport, Stop, StopReason,
 };
 
 /// The bound on the relative residual if none is given.
@@ -109,10 +110,8 @@ impl Asked {
 
     /// Whether iterations in pairs are asked for together with what does not take them.
     pub fn contradicts_itself(&self) -> bool {
-        let (method, preconditioner) = self.both();
-        let diagonal =
-            matches!(preconditioner, None | Some(PreconditionerKind::None | PreconditionerKind::Jacobi));
-        let in_pairs = matches!(method, None | Some(MethodKind::Cg)) && diagonal;
+        let (method, _) = self.both();
+        let in_pairs = matches!(method, None | Some(MethodKind::Cg));
         self.precision == Some(Precision::Double) && !in_pairs
     }
 
@@ -222,7 +221,16 @@ impl Run<'_> {
             let params = AutoParams::default().with_stop(Stop::relative(tolerance)).with_max_iters(max_iters);
             Auto::new(operator, params.with_recurrence(recurrence).with_choices(choices.clone()))
         };
+        let by_normal_form = self.normal_form(column.as_ref().unwrap_or(a.data()), asked, tolerance);
+        let by_normal_form = by_normal_form.map_err(refused)?;
         let one = |b: &Vector| -> Result<Vector> {
+            if let Some(system) = &by_normal_form {
+                let b: Vec<f64> = b.read().at(at)?.into_iter().map(f64::from).collect();
+                let (x, report) = system.solve(&b).map_err(refused)?;
+                if is_solution(report.solved.reason, device) {
+                    return Vector::from_f64(device, &x).at(at);
+                }
+            }
             let mut x = Vector::zeros(device, shape.cols).at(at)?;
             if matches!(precision, Precision::Single | Precision::Auto) {
                 let report =
@@ -268,6 +276,28 @@ impl Run<'_> {
         }
     }
 
+    /// The system in its normal form, where that has rows to eliminate, another sign, or rounding to even out, and nothing is asked for by
+    /// name.
+    fn normal_form(&self, a: &Data, asked: Asked, tolerance: f64) -> crate::Result<Option<HostSystem>> {
+        let named = asked.method.is_some() || asked.preconditioner.is_some() || asked.choice.is_some();
+        let precise = matches!(asked.precision, None | Some(Precision::Auto));
+        let device = &self.state.device;
+        let able = device.capabilities().exact_form.is_some() && precise && !named && a.shape().is_square();
+        let Data::Sparse(a) = a else { return Ok(None) };
+        let a = (**a).pattern();
+        if !able || a.is_symmetric() && a.diagonal().iter().all(|d| *d > 0.0) {
+            return Ok(None);
+        }
+        let form = NormalForm::new(a, NormalParams::default())?;
+        let Eliminated { rows, columns, .. } = form.eliminated();
+        let evens = form.is_symmetric() && form.asymmetry() != Some(0.0);
+        if rows + columns == 0 && !form.is_negated() && !evens {
+            return Ok(None);
+        }
+        let auto = AutoParams::default().with_stop(Stop::relative(tolerance));
+        HostSystem::new(device, a.clone(), HostSystemParams::default().with_auto(auto)).map(Some)
+    }
+
     /// `z >= 0`, `M z + q >= 0`, `zᵀ(M z + q) = 0`.
     pub(super) fn lcp(
         &self,
@@ -306,8 +336,23 @@ impl Run<'_> {
         let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
         let room = self.room(Shape::column(shape.rows), at)?;
         let mut z = Vector::zeros(device, shape.rows).at(at)?;
-        let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &*q));
-        let detail = match solved {
+        let (precision, able) = (self.state.precision, device.capabilities().exact_form.is_some());
+        let mut solved = None;
+        if !able || matches!(precision, Precision::Single | Precision::Auto) {
+            let single = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &*q));
+            solved = Some(single);
+        }
+        // Where 32 bits do not do, or are not to.
+        let reached = matches!(&solved, Some(Ok(report)) if is_solution(report.outcome.reason, device));
+        let refused = matches!(&solved, Some(Err(_)));
+        if able && precision != Precision::Single && !reached && !refused {
+            let _pairs = self.room_to_work(VECTORS_OF_PAIRS, shape.rows, at)?;
+            let mut pairs = DoubleVector::from_vector(&z).at(at)?;
+            solved = Some(LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut pairs, &*q)));
+            z = pairs.into_parts().0;
+        }
+        let nothing = Error::Internal { place: "lcp", detail: "nothing was tried" };
+        let detail = match solved.unwrap_or(Err(nothing)) {
             Ok(report) if is_solution(report.outcome.reason, device) => return self.kept(z, room, at),
             Ok(LcpReport { outcome, .. }) => format!(
                 "{} after {} sweeps, with a natural residual of {:.1e} in place of {tolerance:e}; a third argument is \
