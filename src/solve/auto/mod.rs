@@ -72,14 +72,17 @@ impl Default for AutoParams {
 /// | fewer | the same without first, which finds the solution of least norm |
 /// | symmetric with a positive diagonal | `cg` with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
-/// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab2` with that, `gmres` with `spai2` |
+/// | any other | `gmres` with `ilut` of matched rows, `bicgstab2` with `jacobi`, `gmres` with more of `ilut`, `bicgstab2` with that and with `block-jacobi`, `gmres` with `spai2` |
 /// | entries not known | `cg`, `minres`, `gmres`, `bicgstab2` with `jacobi` and without, by symmetry |
 ///
 /// Where nothing of that can be set up `gmres` without a preconditioner is left. What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
 /// way to the next, which goes on from where the one before has come to. The last of all for a square matrix is `cgls`, for one that
 /// is singular: it finds a solution where there is one, and where there is none the `x` that leaves least of the residual, which
 /// [stagnates](StopReason::Stagnated) there. Unknowns of 32 bits that stagnate at a third of the first residual or less
-/// are the end: no method reaches more with these. [`AutoReport::tried`] has them all with the reason, and
+/// are the end, and so are pairs that iterations in pairs leave there: no method reaches more with these. What costs more than 60 products
+/// to apply waits for `bicgstab2` with `jacobi`, and begins with a share as much shorter; a direction of negative curvature ends all
+/// of `cg`, and `minres` is next. What has led to a solution comes first when the same `Auto` solves again, with the preconditioner that
+/// was made, and what has failed comes last; clones share that. [`AutoReport::tried`] has them all with the reason, and
 /// [`AutoReport::choice`] is what repeats the run that led to the end.
 ///
 /// ```

@@ -362,6 +362,7 @@ impl<'b> Model<'b> {
             3 => left.min(7),
             _ => left / 2,
         };
+        let sweeping = [Flag::Met, Flag::Stalled, Flag::Exhausted, Flag::OutOfRange, Flag::OutOfTime];
         let flag = match self.terms.policy {
             Policy::Recurrence(_) => self.tape.pick([
                 Flag::Met,
@@ -375,9 +376,7 @@ impl<'b> Model<'b> {
                 Flag::ShadowDirection,
                 Flag::OutOfTime,
             ]),
-            Policy::Sweeps(_) => {
-                self.tape.pick([Flag::Met, Flag::Stalled, Flag::Exhausted, Flag::OutOfRange, Flag::OutOfTime])
-            }
+            Policy::Sweeps(_) => self.tape.pick(sweeping),
         };
         if flag == Flag::Exhausted {
             count = left;
