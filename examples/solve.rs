@@ -18,7 +18,7 @@ use texla::host::{Csr, NormalParams, NormalPart, Triplets, problems};
 use texla::solve::{
     Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostSystem,
     HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision, PreconditionerKind,
-    ResidualKind, SolveReport, SolvedBy, Stop, Tried,
+    ResidualKind, SolveReport, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Shape, Side, Sides, SparseFormat, Stencil,
@@ -703,7 +703,7 @@ fn write_solutions(
 /// How a problem is solved.
 enum Way {
     /// As it is; with what is known of the matrix after a solve.
-    Given(Operator, Precision, OnceCell<Auto<Rc<StoredMatrix>>>),
+    Given(Operator, Precision, Box<OnceCell<Auto<Rc<StoredMatrix>>>>),
     /// In its normal form.
     Normal(Box<HostSystem>),
 }
@@ -711,7 +711,7 @@ enum Way {
 impl Way {
     fn new(device: &Device, args: &Args, problem: &Problem, precision: Precision) -> support::Result<Self> {
         if !args.by_normal_form(device, problem) {
-            return Ok(Way::Given(Operator::new(device, args, problem)?, precision, OnceCell::new()));
+            return Ok(Way::Given(Operator::new(device, args, problem)?, precision, Box::default()));
         }
         let mut auto = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
         let mut normal = NormalParams::default();
@@ -731,7 +731,7 @@ impl Way {
         let system =
             HostSystem::new(device, problem.a.clone(), params).map_err(|e| args.refused(&e, problem))?;
         if args.assume == Some(Assumed::Definite)
-            && let Some(d) = system.normal().matrix().diagonal().iter().find(|d| !(**d > 0.0))
+            && let Some(d) = system.normal().matrix().diagonal().iter().find(|d| d.is_nan() || **d <= 0.0)
         {
             let message = format!("--assume definite: {d} is on the diagonal, expected numbers of one sign");
             return Err(Failure::bad_input(message));
@@ -770,7 +770,6 @@ impl Way {
         Ok(Outcome { auto, normal, by, solution, check, all, read_back, work })
     }
 
-    #[expect(clippy::type_complexity, reason = "the parts of an outcome before it is timed")]
     fn solve(
         &self,
         args: &Args,

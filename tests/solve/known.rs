@@ -164,7 +164,8 @@ fn any_preconditioner_serves_pairs() {
         }
         let (nx, ny) = (48, 48);
         // Islands.
-        let k = |i: usize| if (i / 6) % 2 == 0 && (i / nx / 6) % 2 == 0 { 1e7 } else { 1.0 };
+        let k =
+            |i: usize| if (i / 6).is_multiple_of(2) && (i / nx / 6).is_multiple_of(2) { 1e7 } else { 1.0 };
         let grid = problems::poisson_2d(nx, ny).to_csr();
         let mut all = Vec::new();
         for (i, j, v) in grid.entries().filter(|(i, j, _)| i != j) {

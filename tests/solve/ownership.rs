@@ -289,7 +289,8 @@ fn borrowing_is_as_free_as_it_was() {
         ];
         assert!(all.iter().all(|one| format!("{one:?}").contains("384x384")), "{all:?}");
         // Mutably, while the solver is still in scope though not used again.
-        a.set_values(&a.pattern().values().to_vec()).unwrap();
+        let values = a.pattern().values().to_vec();
+        a.set_values(&values).unwrap();
         let shared: Rc<dyn Sweepable> = Rc::new(a);
         assert_eq!(shared.rows().shape().rows, N);
     });

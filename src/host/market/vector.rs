@@ -76,7 +76,7 @@ fn columns<R: BufRead>(lines: &mut Lines<'_, R>, options: ReadOptions) -> Result
     }
     let mut out = vec![vec![0.0; shape.rows * parts]; shape.cols];
     // Of the blocks of a real form the first column has both parts.
-    for (row, col, value) in stored.into_iter().filter(|(_, col, _)| *col as usize % parts == 0) {
+    for (row, col, value) in stored.into_iter().filter(|(_, col, _)| (*col as usize).is_multiple_of(parts)) {
         let column = out.get_mut(col as usize / parts);
         column.and_then(|column| column.get_mut(row as usize)).into_iter().for_each(|slot| *slot += value);
     }

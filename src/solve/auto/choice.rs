@@ -44,27 +44,27 @@ words!(MethodKind, "method": "cg" => Cg, "minres" => Minres, "bicgstab" => BiCgS
 pub enum PreconditionerKind {
     /// [`Identity`].
     None,
-    /// [`Jacobi`]: for MINRES of absolute values, for least squares of the columns' norms.
+    /// [`Jacobi`](crate::solve::Jacobi): for MINRES of absolute values, for least squares of the columns' norms.
     Jacobi,
-    /// [`BlockJacobi`].
+    /// [`BlockJacobi`](crate::solve::BlockJacobi).
     BlockJacobi,
-    /// [`Chebyshev`] with its default parameters.
+    /// [`Chebyshev`](crate::solve::Chebyshev) with its default parameters.
     Chebyshev,
-    /// [`Fsai`] on the pattern of the matrix.
+    /// [`Fsai`](crate::solve::Fsai) on the pattern of the matrix.
     Fsai,
-    /// [`Fsai`] on that of its square.
+    /// [`Fsai`](crate::solve::Fsai) on that of its square.
     FsaiSquared,
-    /// [`Spai`] on the pattern of the matrix.
+    /// [`Spai`](crate::solve::Spai) on the pattern of the matrix.
     Spai,
-    /// [`Spai`] on that of its square.
+    /// [`Spai`](crate::solve::Spai) on that of its square.
     SpaiSquared,
-    /// [`IncompleteLu`] on the pattern of the matrix, ILU(0).
+    /// [`IncompleteLu`](crate::solve::IncompleteLu) on the pattern of the matrix, ILU(0).
     Ilu0,
-    /// [`IncompleteLu`] with fill, ILUT.
+    /// [`IncompleteLu`](crate::solve::IncompleteLu) with fill, ILUT.
     Ilut,
-    /// [`IncompleteCholesky`].
+    /// [`IncompleteCholesky`](crate::solve::IncompleteCholesky).
     Ic0,
-    /// [`AggregationMultigrid`] with its default parameters.
+    /// [`AggregationMultigrid`](crate::solve::AggregationMultigrid) with its default parameters.
     Amg,
 }
 
@@ -109,7 +109,7 @@ pub struct Choice {
     pub preconditioner: PreconditionerKind,
     /// Iterations of a cycle of [`Gmres`](crate::solve::Gmres).
     pub restart: usize,
-    /// Of [`IncompleteLu`]; ILU(0) has no fill, whatever this says.
+    /// Of [`IncompleteLu`](crate::solve::IncompleteLu); ILU(0) has no fill, whatever this says.
     pub ilu: IluParams,
 }
 

@@ -102,10 +102,13 @@ pub struct Auto<A> {
     a: Rc<A>,
     plan: Plan,
     memory: Rc<RefCell<Memory<A>>>,
-    heard: Option<Rc<dyn Fn(&AutoEvent<'_>)>>,
+    heard: Option<Hear>,
 }
 
 shown!([A: LinOp] Auto<A>, |s| "Auto({}, {:?})", s.a.shape(), s.plan.params);
+
+/// Who is told of it.
+pub(in crate::solve) type Hear = Rc<dyn Fn(&AutoEvent<'_>)>;
 
 /// What goes on in a solve by [`Auto`]: see [`Auto::heard`].
 #[derive(Clone, Debug)]

@@ -23,7 +23,7 @@ use crate::host::{Csr, Imbalance, NormalForm, NormalParams, NormalPart};
 use crate::host::{Direct, DirectPlan};
 use crate::platform::Instant;
 use crate::solve::auto::{
-    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind,
+    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Hear, MethodKind, PreconditionerKind,
     is_of_the_choice,
 };
 use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, StopReason};
@@ -116,7 +116,7 @@ pub struct HostSystem {
     /// How long iterations may take where there is something else.
     patience: Option<Duration>,
     refused: Vec<(&'static str, Error)>,
-    heard: Option<Rc<dyn Fn(&AutoEvent<'_>)>>,
+    heard: Option<Hear>,
 }
 
 shown!(HostSystem, |s| "HostSystem({}, {})", s.given.shape(), s.normal);
