@@ -87,7 +87,7 @@ struct Args {
     assume: Option<Assumed>,
     /// Vectors that the matrix maps to zero, and its transpose too: "ones", or a file with a vector in each column; the solution is
     /// then orthogonal to them
-    #[arg(long, value_name = "ones|N.mtx", requires = "matrix")]
+    #[arg(long, value_name = "ones|N.mtx", value_hint = clap::ValueHint::FilePath, requires = "matrix")]
     null: Option<PathBuf>,
     /// Damping of least squares: minimises |b - A x|^2 + DAMP^2 |x|^2
     #[arg(long, value_name = "DAMP", conflicts_with_all = ["method", "precond", "choice", "null", "assume", "direct", "x_ref"])]

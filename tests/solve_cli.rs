@@ -735,3 +735,132 @@ fn help_is_no_error() {
         assert!(done.stdout.contains(flag), "{flag}");
     }
 }
+
+/// A vector, or several as columns, as a file.
+fn columns(name: &str, columns: &[Vec<f64>]) -> String {
+    let rows = columns[0].len();
+    let values: String = columns.iter().flatten().map(|v| format!("{v:e}\n")).collect();
+    write(name, &format!("%%MatrixMarket matrix array real general\n{rows} {}\n{values}", columns.len()))
+}
+
+#[test]
+fn right_hand_sides_are_solved_one_by_one() {
+    let matrix = tridiagonal("columns.mtx", 30);
+    let sides = [vec![1.0; 30], (0..30).map(|i| (i as f64).sin()).collect(), vec![0.0; 30]];
+    let rhs = columns("columns_b.mtx", &sides);
+    let out = scratch("columns_x.mtx");
+    for flags in [&[][..], &["--direct", "never"], &["--method", "cg"], &["--no-presolve", "--tol", "1e-9"]] {
+        let (code, report) =
+            json(&[&["--matrix", &matrix, "--rhs", &rhs, "--out", &out][..], flags].concat());
+        assert_eq!((code, &report["converged"]), (0, &true.into()), "{flags:?}: {report}");
+        let all = report["right_hand_sides"].as_array().unwrap();
+        assert!(all.len() == 3 && all.iter().all(|one| one["converged"] == true), "{report}");
+        let found = texla::host::market::read_matrix(&out).unwrap().triplets.to_csr();
+        assert_eq!(found.shape(), texla::Shape::new(30, 3));
+        for (k, b) in sides.iter().enumerate() {
+            let mut x = [0.0; 30];
+            found.entries().filter(|(_, j, _)| *j == k).for_each(|(i, _, v)| x[i] = v);
+            for i in 0..30usize {
+                let beside = [i.wrapping_sub(1), i + 1].map(|j| x.get(j).copied().unwrap_or(0.0));
+                assert!((3.0 * x[i] - beside[0] - beside[1] - b[i]).abs() < 1e-4, "{flags:?}, {k}: {x:?}");
+            }
+        }
+    }
+    let short = columns("columns_short.mtx", &[vec![1.0; 29], vec![1.0; 29]]);
+    assert_refused(&["--matrix", &matrix, "--rhs", &short], "has 29 elements, expected 30");
+    assert_refused(&["--matrix", &matrix, "--rhs", &rhs, "--x0", &rhs], "--rhs has several");
+}
+
+#[test]
+fn what_is_known_of_a_matrix_can_be_said() {
+    // Springs in a row without a hold, in units that differ: rows do not sum to zero.
+    let d = |i: usize| 1.0 + (i % 3) as f64;
+    let mut text = "%%MatrixMarket matrix coordinate real symmetric\n20 20 39\n".to_owned();
+    for i in 0..20 {
+        let own = if i == 0 || i == 19 { 1.0 } else { 2.0 };
+        text += &format!("{0} {0} {1}\n", i + 1, own * d(i) * d(i));
+        if i > 0 {
+            text += &format!("{} {i} {}\n", i + 1, -d(i) * d(i - 1));
+        }
+    }
+    let matrix = write("springs.mtx", &text);
+    let null = columns("springs_null.mtx", &[(0..20).map(|i| 1.0 / d(i)).collect()]);
+    let out = scratch("springs_x.mtx");
+    for flags in [&[][..], &["--method", "cg"], &["--no-presolve"]] {
+        let args = [&["--matrix", &matrix, "--null", &null, "--out", &out][..], flags].concat();
+        let (code, report) = json(&args);
+        assert_eq!((code, &report["converged"]), (0, &true.into()), "{flags:?}: {report}");
+        let x = texla::host::market::read_vector(&out).unwrap();
+        let dot: f64 = x.iter().enumerate().map(|(i, x)| x / d(i)).sum();
+        assert!(dot.abs() < 1e-3, "{flags:?}: {dot:e}");
+    }
+    assert_refused(&["--matrix", &matrix, "--null", "ones"], "does not map to 0");
+    assert_refused(&["--matrix", &matrix, "--null", "no/such.mtx"], "no/such.mtx");
+    let along = columns("springs_b.mtx", &[(0..20).map(|i| 1.0 / d(i)).collect()]);
+    let none = run_with(&["--matrix", &matrix, "--null", &null, "--rhs", &along], &[]);
+    assert_eq!(none.code, 1, "{}", none.stdout);
+    assert!(none.stderr.starts_with("solve: the right-hand side has a part of norm"), "{}", none.stderr);
+    let skew = write(
+        "skew.mtx",
+        "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 2\n1 2 1\n2 1 -1\n2 2 2\n",
+    );
+    for word in ["symmetric", "definite"] {
+        let definite = tridiagonal("assumed.mtx", 12);
+        let (code, report) = json(&["--matrix", &definite, "--assume", word, "--direct", "never"]);
+        assert_eq!((code, &report["method"]), (0, &"cg".into()), "{report}");
+        assert_refused(&["--matrix", &skew, "--assume", word], "expected a difference of at most");
+    }
+    let hollow =
+        write("hollow.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 2\n3 2 1\n1 1 1\n");
+    assert_refused(&["--matrix", &hollow, "--assume", "definite"], "expected numbers of one sign");
+    assert_refused(&["--matrix", &skew, "--assume", "definite", "--method", "cg"], "cannot be used with");
+}
+
+#[test]
+fn least_squares_are_damped() {
+    // Two equal columns: without damping the solution is not unique, with it both have half.
+    let text = "%%MatrixMarket matrix array real general\n3 2\n1\n2\n2\n1\n2\n2\n";
+    let (matrix, out) = (write("damped.mtx", text), scratch("damped_x.mtx"));
+    let rhs = columns("damped_b.mtx", &[vec![1.0, 2.0, 2.0]]);
+    let (code, report) =
+        json(&["--matrix", &matrix, "--rhs", &rhs, "--damp", "3", "--tol", "1e-9", "--out", &out]);
+    assert_eq!((code, &report["method"]), (0, &"cgls".into()), "{report}");
+    // (18 + 9) x = 9.
+    let x = texla::host::market::read_vector(&out).unwrap();
+    assert!(x.len() == 2 && x.iter().all(|x| (x - 1.0 / 3.0).abs() < 1e-7), "{x:?}");
+    // Of a square matrix too.
+    let square = tridiagonal("damped_square.mtx", 9);
+    let (code, report) = json(&["--matrix", &square, "--damp", "0.5"]);
+    assert_eq!((code, &report["method"]), (0, &"cgls".into()), "{report}");
+    for bad in ["0", "-1", "inf"] {
+        assert_refused(&["--matrix", &square, &format!("--damp={bad}")], "expected a number above 0");
+    }
+    assert_refused(&["--matrix", &square, "--damp", "1", "--method", "cg"], "cannot be used with");
+}
+
+/// The time is limited, and what is tried meanwhile is told on standard error.
+#[test]
+fn time_is_limited_and_choices_are_told() {
+    let (code, report) = json(&["--size", "200", "--tol", "1e-12", "--max-time", "1e-9", "--method", "cg"]);
+    assert_eq!((code, &report["reason"]), (1, &"out_of_time".into()), "{report}");
+    for bad in ["0", "-1", "nan", "1e10"] {
+        assert_refused(&["--quick", &format!("--max-time={bad}")], "expected seconds");
+    }
+    // Indefinite with a positive diagonal: conjugate gradients are given up.
+    let mut text = "%%MatrixMarket matrix coordinate real symmetric\n40 40 60\n".to_owned();
+    for i in (1..=40).step_by(2) {
+        text += &format!("{i} {i} 1\n{0} {0} 1\n{0} {i} 3\n", i + 1);
+    }
+    let matrix = write("told.mtx", &text);
+    let rhs = columns("told_b.mtx", &[(0..40).map(|i| (i as f64).cos()).collect()]);
+    let args = ["--matrix", &matrix, "--rhs", &rhs, "--direct", "never"];
+    let Ran { code, stderr, stdout } = run_with(&args, &[]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert!(lines[0].starts_with("solve: trying cg with "), "{stderr}");
+    assert!(lines[1].starts_with("solve: gave up cg with ") && lines[1].contains("p.Ap"), "{stderr}");
+    assert!(lines[2].starts_with("solve: trying minres"), "{stderr}");
+    // Nothing is told of what was asked for.
+    let asked = run_with(&["--matrix", &matrix, "--method", "minres"], &[]);
+    assert_eq!((asked.code, asked.stderr.as_str()), (0, ""));
+}

@@ -7,7 +7,8 @@ use texla::host::Csr;
 use texla::solve::{MethodKind, PreconditionerKind};
 
 /// Names of the library, and what they are for somebody with flags.
-const NAMES: [(&str, &str); 24] = [
+const NAMES: [(&str, &str); 25] = [
+    ("HostSystem: ", ""),
     ("(DoubleVector)", "(--precision refined)"),
     ("(Recurrence::Double)", "(--precision double)"),
     (" (MOST_RESTART)", ""),

@@ -336,6 +336,13 @@ impl HostSystem {
             }
         };
         let found = self.normal.imbalances(b)?.iter().map(distance).sum::<f64>().sqrt();
+        let along = |vector: &Vec<f64>| {
+            let [part, own] = [norm2(b), norm2(vector)].map(power_of);
+            let dot: f64 = vector.iter().zip(b).map(|(v, b)| (v / own) * (b / part)).sum();
+            dot.abs() * part * own / norm2(vector)
+        };
+        let found =
+            self.params.null_space.iter().map(along).filter(|part| !part.is_nan()).fold(found, f64::max);
         let bound = self.params.auto.stop.relative * norm2(b);
         if found > bound { Err(Error::Inconsistent { op: "HostSystem", found, bound }) } else { Ok(()) }
     }
