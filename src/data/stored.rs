@@ -35,12 +35,12 @@ pub const MOST_BANDS: usize = 24;
 /// A matrix on the device in one of the formats, with what is known of its null space.
 ///
 /// ```
-/// use texla::{MatrixFormat, StoredMatrix, Vector, host::Csr, solve::{CgParams, ConjugateGradient}};
+/// use texla::{MatrixFormat, Shape, StoredMatrix, Vector, host::Triplets, solve::{CgParams, ConjugateGradient}};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
 /// // Three unknowns in a row of which differences alone count.
 /// let entries = [(0, 0, 1.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 2.0), (1, 2, -1.0), (2, 1, -1.0), (2, 2, 1.0)];
-/// let a = Csr::from_triplets(3, 3, &entries)?;
+/// let a = Triplets::from_entries(Shape::new(3, 3), entries)?.to_csr();
 /// let a = StoredMatrix::new(dev, a, MatrixFormat::Auto)?.with_null_space(&[vec![1.0; 3]])?;
 /// let mut x = Vector::zeros(dev, 3)?;
 /// ConjugateGradient::new(&a, CgParams::default())?.solve(&mut x, &Vector::from_slice(dev, &[-1.0, 0.0, 1.0])?)?;
