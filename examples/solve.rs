@@ -157,6 +157,11 @@ impl Args {
 
     /// What is tried, where anything is asked for by name: by every method that suits the matrix, if it is only the preconditioner.
     fn choices(&self, a: &dyn LinOp) -> texla::Result<Vec<Choice>> {
+        if self.damp.is_some() {
+            // Weights would make another solution of what little damping leaves open.
+            let kinds = [PreconditionerKind::None, PreconditionerKind::Jacobi];
+            return Ok(kinds.map(|kind| Choice::new(MethodKind::Cgls, kind)).to_vec());
+        }
         if let Some(choice) = self.choice {
             return Ok(vec![choice]);
         }
@@ -208,12 +213,26 @@ impl Args {
     /// Vectors that are said to be mapped to zero.
     fn null_space(&self, n: usize) -> support::Result<Vec<Vec<f64>>> {
         let Some(path) = &self.null else { return Ok(Vec::new()) };
-        if path.as_os_str() == "ones" {
-            return Ok(vec![vec![1.0; n]]);
+        let columns = if path.as_os_str() == "ones" {
+            let ones = |i: usize| if self.complex && i % 2 == 1 { 0.0 } else { 1.0 };
+            vec![(0..n).map(ones).collect()]
+        } else {
+            let columns = ReadOptions::default().with_complex(self.complex).read_columns(path);
+            columns.map_err(support::in_market)?
+        };
+        let mut vectors = Vec::new();
+        for column in columns {
+            let vector = of_length(path, column, "a null vector", n, self.complex)?;
+            if self.complex {
+                // i times it too.
+                vectors.push(vector.chunks(2).flat_map(|z| z.iter().rev()).copied().collect::<Vec<_>>());
+                if let Some(turned) = vectors.last_mut() {
+                    turned.iter_mut().step_by(2).for_each(|v| *v = -*v);
+                }
+            }
+            vectors.push(vector);
         }
-        let columns = ReadOptions::default().with_complex(self.complex).read_columns(path);
-        let columns = columns.map_err(support::in_market)?;
-        columns.into_iter().map(|column| of_length(path, column, "a null vector", n, self.complex)).collect()
+        Ok(vectors)
     }
 
     fn direct(&self) -> DirectUse {
@@ -288,7 +307,7 @@ struct Problem {
     x_ref: Option<Vec<f64>>,
     x0: Option<Vec<f64>>,
     /// By how much solutions of this are larger than those of what was asked for, and the matrix smaller, as a power of two.
-    larger: f64,
+    larger: Vec<f64>,
     exponent: i32,
 }
 
@@ -367,6 +386,13 @@ fn problem(args: &Args) -> support::Result<Problem> {
         let message = "--x-ref, --x0 and --plot are of one right-hand side, and --rhs has several";
         return Err(Failure::bad_input(message));
     }
+    if columns.len() > 1 && args.complex && args.out.is_some() {
+        return Err(Failure::bad_input("--complex: --out writes one column, and --rhs has several"));
+    }
+    if args.assume.is_some() && !a.shape().is_square() {
+        let message = format!("--assume: the matrix is {}, expected as many rows as columns", a.shape());
+        return Err(Failure::bad_input(message));
+    }
     let null_space = args.null_space(a.shape().cols)?;
     let (a, columns) = match args.damp {
         Some(damp) => damped(&a, columns, damp)?,
@@ -380,13 +406,14 @@ fn problem(args: &Args) -> support::Result<Problem> {
         Some(path) => Some(read_vector(path, options, "the start", a.shape().cols)?),
         None => None,
     };
-    let (rows, count) = (a.shape().rows, columns.len());
-    let Ordinary { a, b, larger, exponent } = Ordinary::new(a, columns.concat())?;
-    let columns =
-        if rows == 0 { vec![Vec::new(); count] } else { b.chunks(rows).map(<[f64]>::to_vec).collect() };
+    let Ordinary { a, larger, exponent, .. } =
+        Ordinary::new(a, columns.first().cloned().unwrap_or_default())?;
+    // Each in units of its own.
+    let (columns, larger_each): (Vec<_>, Vec<_>) =
+        columns.iter().map(|b| Ordinary::right(b, exponent)).unzip();
     let scaled = |x: Option<Vec<f64>>| x.map(|x| x.iter().map(|x| x * larger).collect());
     let (x_ref, x0) = (scaled(x_ref), scaled(x0));
-    Ok(Problem { name, a, side: built_in, columns, null_space, x_ref, x0, larger, exponent })
+    Ok(Problem { name, a, side: built_in, columns, null_space, x_ref, x0, larger: larger_each, exponent })
 }
 
 /// Least squares with the damping as more rows: `DAMP I` below the matrix, zeros below right-hand sides.
@@ -683,8 +710,11 @@ fn write_solutions(
     outcomes: &[Outcome],
     report: &mut Report,
 ) -> support::Result {
-    let written: Vec<Vec<f64>> =
-        outcomes.iter().map(|o| o.solution.iter().map(|x| x / problem.larger).collect()).collect();
+    let written: Vec<Vec<f64>> = outcomes
+        .iter()
+        .zip(&problem.larger)
+        .map(|(o, larger)| o.solution.iter().map(|x| x / larger).collect())
+        .collect();
     let solved = outcomes.iter().flat_map(|o| &o.solution);
     let lost = written.iter().flatten().zip(solved).filter(|(written, x)| **x != 0.0 && !written.is_normal());
     report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost.count() as f64);

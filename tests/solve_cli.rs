@@ -449,6 +449,377 @@ fn refusals_name_what_would_work() {
     };
     let tall = file("tall.mtx", "3 2", "1 1 1,2 2 2,3 1 1,3 2 1");
     let gap = file("gap.mtx", "3 2", "1 1 1,2 1 2,3 1 1");
+    let hollow = file("hollow.mtx", "3 3", "1 2 1,2 1 1,2 3 2,3 2 2,3 3 4");
+    let negative = file("negative.mtx", "2 2", "1 1 1,2 2 -5");
+    let upper = file("upper.mtx", "2 2", "1 1 2,1 2 1,2 2 3");
+    let indefinite = file("saddle.mtx", "2 2", "1 1 1,1 2 5,2 1 5,2 2 1");
+    let blocks =
+        "1 5 1,2 6 1,3 7 1,4 8 1,5 1 1,6 2 1,7 3 1,8 4 1,1 1 1,2 2 1,3 3 1,4 3 1,5 5 1,6 6 1,7 7 1,8 8 1";
+    let singular = file("blocks.mtx", "8 8", blocks);
+    let mut cases: Vec<(&str, Vec<&str>, &str, &[&str])> = Vec::new();
+    for method in ["gmres", "bicgstab", "bicgstab2", "cg", "minres"] {
+        let text = "3x2, expected as many rows as columns; --method cgls takes it";
+        assert_refused(
+            &["--matrix", &tall, "--method", method],
+            &format!("solve: {method}: the matrix is 3x2"),
+        );
+        cases.push((&tall, vec!["--method", method], text, &["--method", "cgls"]));
+    }
+    for precond in ["jacobi", "fsai", "fsai2", "chebyshev", "ic0", "amg"] {
+        let text = "--precond ilut takes it, which matches rows first, and so does --precond none";
+        let args = ["--matrix", &hollow, "--method", "gmres", "--precond", precond];
+        assert_refused(&args, &format!("solve: {precond}: the matrix "));
+        cases.push((&hollow, vec!["--method", "gmres", "--precond", precond], text, ILUT));
+        cases.push((&hollow, vec!["--method", "gmres", "--precond", precond], text, &["--precond", "none"]));
+        let text = "--method gmres with --precond ilut takes it, which matches rows first, and --method auto";
+        cases.push((&negative, vec!["--method", "cg", "--precond", precond], text, GMRES_ILUT));
+        cases.push((&negative, vec!["--method", "cg", "--precond", precond], text, &["--method", "auto"]));
+    }
+    let rows_first =
+        "--precond ilut takes it, which matches rows first, and without --precond the matrix decides";
+    let by_matrix =
+        "--method gmres takes it, with --precond ilut at best, and --method auto chooses by the matrix";
+    let quick = "--method gmres takes it, and --method cg takes --precond fsai, ic0 or jacobi";
+    let least = "--precond jacobi and --precond none go with least squares";
+    cases.extend([
+        (hollow.as_str(), vec!["--precond", "fsai"], rows_first, ILUT),
+        (&upper, vec!["--precond", "fsai"], rows_first, &[]),
+        (&upper, vec!["--precond", "amg"], rows_first, ILUT),
+        (&indefinite, vec!["--precond", "amg"], rows_first, ILUT),
+        (&singular, vec!["--precond", "block-jacobi"], rows_first, ILUT),
+        (&upper, vec!["--method", "cg"], by_matrix, GMRES_ILUT),
+        (&upper, vec!["--method", "minres"], by_matrix, &["--method", "auto"]),
+        (&indefinite, vec!["--method", "cg", "--precond", "ilut"], quick, GMRES_ILUT),
+        (
+            &negative,
+            vec!["--method", "cg", "--precond", "spai"],
+            "there; --method gmres takes it",
+            GMRES_ILUT,
+        ),
+        (&tall, vec!["--precond", "fsai"], least, &["--precond", "jacobi"]),
+        (&tall, vec!["--method", "cgls", "--precond", "ilut"], least, &["--precond", "none"]),
+        (
+            &gap,
+            vec!["--precond", "jacobi", "--method", "cgls"],
+            "--precond none takes it",
+            &["--precond", "none"],
+        ),
+    ]);
+    for (matrix, asked, text, instead) in cases {
+        let args = [&["--matrix", matrix], &asked[..]].concat();
+        assert_refused(&args, text);
+        let told = run_with(&args, &[]).stderr;
+        let by_name = asked.iter().any(|word| told.starts_with(&format!("solve: {word}")));
+        assert!(by_name, "{args:?}: {told}");
+        for name in
+            ["ConjugateGradient", "BiCg", "Gmres", "Cgls", "Jacobi", "Fsai", "Incomplete", "Multi", "::"]
+        {
+            assert!(!told.contains(name), "{args:?} names {name}: {told}");
+        }
+        let (code, report) = json(&[&["--matrix", matrix], instead].concat());
+        assert!(code < 2 && report["iterations"].is_number(), "{matrix} {instead:?}: {report}");
+    }
+    for precond in ["fsai", "ic0", "jacobi"] {
+        let args = ["--matrix", &indefinite, "--method", "cg", "--precond", precond];
+        assert!(json(&args).0 < 2, "{precond}");
+    }
+}
+
+/// Words of methods, preconditioners, digits and formats, in letters of any case; what is reported has its own.
+#[test]
+fn words_are_taken_in_any_case() {
+    let words = ["--method", "GMRES", "--precond", "Ilut", "--precision", "REFINED", "--format", "Gather"];
+    let (code, report) = json(&[&["--quick"], &words[..]].concat());
+    let names = ["method", "preconditioner", "precision", "format"].map(|key| report[key].as_str().unwrap());
+    assert_eq!((code, names), (0, ["gmres", "ilut", "refined", "gather"]), "{report}");
+    let (code, report) = json(&["--size", "16", "--precond", "MultiGrid", "--method", "Auto"]);
+    assert_eq!((code, &report["preconditioner"]), (0, &"multigrid".into()), "{report}");
+    let multigrid = ["--size", "16", "--precond", "MULTIGRID", "--method", "cgls"];
+    assert_refused(&multigrid, "--precond jacobi goes with them");
+}
+
+/// The LAPACK ratio says nothing of least squares, nor where `x` is zero.
+#[test]
+fn the_lapack_ratio_is_told_where_it_says_something() {
+    let tall = "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1\n2 2 2\n3 1 1\n3 2 1\n";
+    let tall = write("ratio-tall.mtx", tall);
+    let rhs = write("ratio-b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n4\n");
+    let matrix = tridiagonal("ratio.mtx", 3);
+    let zero = write("ratio-zero.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\n0\n0\n");
+    for (args, is_told) in [
+        (["--matrix", &tall, "--rhs", &rhs], false),
+        (["--matrix", &matrix, "--rhs", &zero], false),
+        (["--matrix", &matrix, "--rhs", &rhs], true),
+    ] {
+        let (code, report) = json(&args);
+        assert_eq!((code, report["lapack_ratio"].is_number()), (0, is_told), "{args:?}: {report}");
+        assert!(report.get("lapack_ratio").is_some());
+        let shown = run_with(&args, &[]).stdout;
+        assert_eq!(shown.contains("LAPACK ratio"), is_told, "{args:?}: {shown}");
+    }
+}
+
+/// Files of the data folder that are no positive definite system, for conjugate gradients: exit 2 in one line each.
+#[test]
+fn bad_and_unsymmetric_files_of_the_data_set_are_refused() {
+    let Some(root) = data::data_root() else {
+        data::not_run(49, "exit codes for bad and unsymmetric files");
+        return;
+    };
+    let mut count = 0;
+    for folder in ["bad", "unsym", "rect"] {
+        for path in data::files(&root, folder) {
+            let json = scratch("refused.json");
+            let args = ["--matrix", path.to_str().unwrap(), "--json", &json, "--method", "cg"];
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert_refused(&args, name_or_matrix(folder, name));
+            assert!(!Path::new(&json).exists(), "{name}: a report of what did not run");
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+}
+
+/// A file at fault is named; a matrix at fault is described.
+fn name_or_matrix<'a>(folder: &str, name: &'a str) -> &'a str {
+    let read = name.contains("mangled14") || name.contains("mangled_") && !name.contains("format");
+    if folder == "bad" && !read { name } else { "the matrix" }
+}
+
+#[test]
+fn the_breakdown_of_the_data_set_is_exit_1() {
+    let Some(root) = data::data_root() else {
+        data::not_run(1, "the breakdown of bcsstm10");
+        return;
+    };
+    let file = root.join("sym/bcsstm10.mtx");
+    let (code, report) = json(&["--matrix", file.to_str().unwrap(), "--method", "cg"]);
+    assert_eq!((code, &report["reason"]), (1, &"breakdown".into()), "{report}");
+    // With no option given another method takes its place, and the report says so.
+    let (code, report) = json(&["--matrix", file.to_str().unwrap(), "--no-presolve"]);
+    assert_eq!((code, &report["method"]), (0, &"gmres".into()), "{report}");
+    let tried = report["tried"].as_array().unwrap();
+    assert!(tried.len() == 2 && tried[0]["choice"] == "cg with fsai2", "{report}");
+    assert!(tried[0]["why"].as_str().unwrap().contains("p.Ap = -"), "{report}");
+}
+
+/// A matrix that is symmetric but for its last bits, of negative sign and with an identity row, is solved as what it is; the parts of
+/// that can be refused, and a start is gone on from.
+#[test]
+fn files_are_solved_in_their_normal_form() {
+    let entry = |i: usize| match i {
+        1 => "1 1 1\n".to_owned(),
+        _ => format!("{i} {i} -4\n{i} {} {}\n", i - 1, if i == 7 { 1.0 + f64::EPSILON } else { 1.0 }),
+    };
+    let above: String = (2..60).map(|i| format!("{i} {} 1\n", i + 1)).collect();
+    let entries: String = (1..=60).map(entry).collect();
+    let text = format!("%%MatrixMarket matrix coordinate real general\n60 60 177\n{entries}{above}");
+    let matrix = write("normal.mtx", &text);
+    let (code, report) = json(&["--matrix", &matrix, "--tol", "1e-9", "--direct", "never"]);
+    assert_eq!((code, &report["method"], &report["converged"]), (0, &"cg".into(), &true.into()), "{report}");
+    let normal = report["normal_form"].as_str().unwrap();
+    assert!(normal.starts_with("1 row solved directly; symmetric up to "), "{normal}");
+    assert!(normal.contains("; negated"), "{normal}");
+    assert!(report["components"]["omega"].as_f64().unwrap() < 1e-7, "{report}");
+    assert_eq!(report["components"]["of"], 60, "{report}");
+    let (code, given) = json(&["--matrix", &matrix, "--tol", "1e-9", "--no-presolve"]);
+    assert_eq!((code, &given["normal_form"]), (0, &Value::Null), "{given}");
+    assert_ne!(given["method"], "cg", "{given}");
+    // From the solution, which is one everywhere.
+    let start = write(
+        "normal_x0.mtx",
+        &format!("%%MatrixMarket matrix array real general\n60 1\n{}", "1\n".repeat(60)),
+    );
+    for flags in [&["--direct", "never"][..], &["--no-presolve"], &["--method", "gmres"]] {
+        let (code, near) = json(&[&["--matrix", &matrix, "--x0", &start][..], flags].concat());
+        assert_eq!((code, &near["iterations"]), (0, &0.into()), "{flags:?}: {near}");
+    }
+    let short = write("short_x0.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
+    assert_refused(&["--matrix", &matrix, "--x0", &short], "the start has 2 elements, expected 60");
+    assert_refused(&["--matrix", &matrix, "--direct", "never", "--method", "cg"], "cannot be used with");
+    assert_refused(&["--matrix", &matrix, "--direct", "sometimes"], "by-cost, never, last, first");
+    let (code, direct) = json(&["--matrix", &matrix, "--tol", "1e-9", "--direct", "first"]);
+    assert_eq!((code, &direct["method"]), (0, &"sparse Cholesky factors".into()), "{direct}");
+    assert_eq!((&direct["choice"], &direct["iterations"]), (&Value::Null, &0.into()), "{direct}");
+}
+
+/// A penalty row hides the others from the norm: not converged as it is given, and solved in its normal form.
+#[test]
+fn penalties_do_not_pass_for_converged() {
+    let inner: String = (2..40).map(|i| format!("{i} {} -1\n{i} {i} 2\n{i} {} -1\n", i - 1, i + 1)).collect();
+    let text = format!(
+        "%%MatrixMarket matrix coordinate real general\n40 40 118\n1 1 1e30\n1 2 -1\n{inner}40 39 -1\n40 40 1e30\n"
+    );
+    let matrix = write("penalty.mtx", &text);
+    let rhs = write(
+        "penalty_b.mtx",
+        &format!("%%MatrixMarket matrix array real general\n40 1\n1e30\n{}2e30\n", "0\n".repeat(38)),
+    );
+    let flags = ["--matrix", &matrix, "--rhs", &rhs];
+    let (code, report) = json(&[&flags[..], &["--no-presolve"]].concat());
+    assert_eq!((code, &report["reason"]), (1, &"converged_in_norm_only".into()), "{report}");
+    assert!(report["components"]["rows"].as_u64().unwrap() > 0, "{report}");
+    let (code, report) = json(&flags);
+    assert_eq!((code, &report["reason"]), (0, &"converged".into()), "{report}");
+    assert!(report["normal_form"].as_str().unwrap().starts_with("2 penalty rows fixed"), "{report}");
+}
+
+/// What is chosen has a name for each of its parts, and these names repeat it; a preconditioner alone leaves the method to the matrix.
+#[test]
+fn what_is_chosen_can_be_asked_for() {
+    let wind =
+        (1..50).map(|i| format!("{i} {i} 3\n{} {i} -2\n{i} {} -1\n", i + 1, i + 1)).collect::<String>();
+    let wind = format!("%%MatrixMarket matrix coordinate real general\n50 50 148\n{wind}50 50 3\n");
+    let wind = write("wind.mtx", &wind);
+    let (code, report) = json(&["--matrix", &wind, "--no-presolve"]);
+    let names =
+        ["method", "preconditioner", "preparation"].map(|key| report[key].as_str().unwrap().to_owned());
+    assert_eq!((code, names.each_ref().map(String::as_str)), (0, ["gmres", "ilut", "matched"]), "{report}");
+    assert!(report["tried"].as_array().unwrap().is_empty());
+    let (code, again) = json(&["--matrix", &wind, "--method", &names[0], "--precond", &names[1]]);
+    assert_eq!((code, &again["true_relative_residual"]), (0, &report["true_relative_residual"]));
+    // All of it at once, as it was told.
+    let choice = report["choice"].as_str().unwrap();
+    let (code, again) = json(&["--matrix", &wind, "--choice", choice]);
+    assert_eq!((code, &again["true_relative_residual"]), (0, &report["true_relative_residual"]));
+    assert_eq!((&again["choice"], &again["went_on_from"]), (&report["choice"], &Value::Null));
+    let (code, other) =
+        json(&["--matrix", &wind, "--choice", "GMRES(3) with ilut(1, 0.5) of rows as they are"]);
+    assert_eq!((code, &other["preparation"]), (0, &"none".into()), "{other}");
+    assert!(other["iterations"].as_u64() > report["iterations"].as_u64(), "{other}");
+    for (choice, text) in [
+        ("lu", "one of cg, minres"),
+        ("gmres(0)", "\"gmres(0)\", expected 1 to 200 iterations of a cycle, as in gmres(50)"),
+        ("cg with jacobi", "--method gmres"),
+    ] {
+        assert_refused(&["--matrix", &wind, "--choice", choice], text);
+    }
+    assert_refused(&["--matrix", &wind, "--choice", "cg", "--precond", "jacobi"], "cannot be used with");
+    for (precond, method) in [("spai", "gmres"), ("fsai", ""), ("block-jacobi", "gmres"), ("amg", "")] {
+        let args = ["--matrix", &wind, "--precond", precond];
+        if method.is_empty() {
+            assert_refused(&args, "symmetric");
+            continue;
+        }
+        let (code, report) = json(&args);
+        assert_eq!(
+            (code, &report["method"], &report["preconditioner"]),
+            (0, &method.into(), &precond.into()),
+            "{report}"
+        );
+    }
+    let (code, report) = json(&["--quick", "--precond", "amg"]);
+    assert_eq!((code, &report["method"]), (0, &"cg".into()), "{report}");
+    assert!(report["iterations"].as_u64().unwrap() <= 15, "{report}");
+    assert_refused(&["--quick", "--method", "cg", "--precond", "ilut"], "positive definite");
+    assert_refused(&["--quick", "--method", "cgls", "--precond", "fsai"], "least squares");
+}
+
+#[test]
+fn without_usable_gl_the_packages_are_named() {
+    let done = run_with(&["--quick"], &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent")]);
+    assert_eq!(done.code, 3, "{}", done.stderr);
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.stderr);
+    assert!(
+        done.stderr.contains("libegl-mesa0") && done.stderr.contains("libgl1-mesa-dri"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn help_is_no_error() {
+    let done = run_with(&["--help"], &[]);
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    for flag in ["--precond", "--check-every", "--size", "multigrid"] {
+        assert!(done.stdout.contains(flag), "{flag}");
+    }
+}
+
+/// A vector, or several as columns, as a file.
+fn columns(name: &str, columns: &[Vec<f64>]) -> String {
+    let rows = columns[0].len();
+    let values: String = columns.iter().flatten().map(|v| format!("{v:e}\n")).collect();
+    write(name, &format!("%%MatrixMarket matrix array real general\n{rows} {}\n{values}", columns.len()))
+}
+
+#[test]
+fn right_hand_sides_are_solved_one_by_one() {
+    let matrix = tridiagonal("columns.mtx", 30);
+    let sides = [vec![1.0; 30], (0..30).map(|i| (i as f64).sin()).collect(), vec![0.0; 30]];
+    let rhs = columns("columns_b.mtx", &sides);
+    let out = scratch("columns_x.mtx");
+    for flags in [&[][..], &["--direct", "never"], &["--method", "cg"], &["--no-presolve", "--tol", "1e-9"]] {
+        let (code, report) =
+            json(&[&["--matrix", &matrix, "--rhs", &rhs, "--out", &out][..], flags].concat());
+        assert_eq!((code, &report["converged"]), (0, &true.into()), "{flags:?}: {report}");
+        let all = report["right_hand_sides"].as_array().unwrap();
+        assert!(all.len() == 3 && all.iter().all(|one| one["converged"] == true), "{report}");
+        let found = texla::host::market::read_matrix(&out).unwrap().triplets.to_csr();
+        assert_eq!(found.shape(), texla::Shape::new(30, 3));
+        for (k, b) in sides.iter().enumerate() {
+            let mut x = [0.0; 30];
+            found.entries().filter(|(_, j, _)| *j == k).for_each(|(i, _, v)| x[i] = v);
+            for i in 0..30usize {
+                let beside = [i.wrapping_sub(1), i + 1].map(|j| x.get(j).copied().unwrap_or(0.0));
+                assert!((3.0 * x[i] - beside[0] - beside[1] - b[i]).abs() < 1e-4, "{flags:?}, {k}: {x:?}");
+            }
+        }
+    }
+    // Each in units of its own, however far they are apart.
+    let far = columns("columns_far.mtx", &[vec![1e200; 30], vec![1e-200; 30]]);
+    for flags in [&[][..], &["--method", "cg"]] {
+        let (code, report) =
+            json(&[&["--matrix", &matrix, "--rhs", &far, "--out", &out][..], flags].concat());
+        assert_eq!(code, 0, "{flags:?}: {report}");
+        let found = texla::host::market::read_matrix(&out).unwrap().triplets.to_csr();
+        let of = |column: usize| found.entries().find(|(i, j, _)| (*i, *j) == (15, column)).unwrap().2;
+        assert!((of(0) * 1e-200 - of(1) * 1e200).abs() < 1e-4 * of(0) * 1e-200, "{} {}", of(0), of(1));
+    }
+    let short = columns("columns_short.mtx", &[vec![1.0; 29], vec![1.0; 29]]);
+    assert_refused(&["--matrix", &matrix, "--rhs", &short], "has 29 elements, expected 30");
+    assert_refused(&["--matrix", &matrix, "--rhs", &rhs, "--x0", &rhs], "--rhs has several");
+}
+
+#[test]
+fn what_is_known_of_a_matrix_can_be_said() {
+    // Springs in a row without a hold, in units that differ: rows do not sum to zero.
+    let d = |i: usize| 1.0 + (i % 3) as f64;
+    let mut text = "%%MatrixMarket matrix coordinate real symmetric\n20 20 39\n".to_owned();
+    for i in 0..20 {
+        let own = if i == 0 || i == 19 { 1.0 } else { 2.0 };
+        text += &format!("{0} {0} {1}\n", i + 1, own * d(i) * d(i));
+        if i > 0 {
+            text += &format!("{} {i} {}\n", i + 1, -d(i) * d(i - 1));
+        }
+    }
+    let matrix = write("springs.mtx", &text);
+    let null = columns("springs_null.mtx", &[(0..20).map(|i| 1.0 / d(i)).collect()]);
+    let out = scratch("springs_x.mtx");
+    for flags in [&[][..], &["--method", "cg"], &["--no-presolve"]] {
+        let args = [&["--matrix", &matrix, "--null", &null, "--out", &out][..], flags].concat();
+        let (code, report) = json(&args);
+        assert_eq!((code, &report["converged"]), (0, &true.into()), "{flags:?}: {report}");
+        let x = texla::host::market::read_vector(&out).unwrap();
+        let dot: f64 = x.iter().enumerate().map(|(i, x)| x / d(i)).sum();
+        assert!(dot.abs() < 1e-3, "{flags:?}: {dot:e}");
+    }
+    assert_refused(&["--matrix", &matrix, "--null", "ones"], "--null vector 0, which A does not map to 0");
+    assert_refused(&["--matrix", &matrix, "--null", "no/such.mtx"], "no/such.mtx");
+    let along = columns("springs_b.mtx", &[(0..20).map(|i| 1.0 / d(i)).collect()]);
+    let none = run_with(&["--matrix", &matrix, "--null", &null, "--rhs", &along], &[]);
+    assert_eq!(none.code, 1, "{}", none.stdout);
+    assert!(none.stderr.starts_with("solve: the right-hand side has a part of norm"), "{}", none.stderr);
+    let skew = write(
+        "skew.mtx",
+        "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 2\n1 2 1\n2 1 -1\n2 2 2\n",
+    );
+    for word in ["symmetric", "definite"] {
+        let definite = tridiagonal("assumed.mtx", 12);
+        let (code, report) = json(&["--matrix", &definite, "--assume", word, "--direct", "never"]);
+        assert_eq!((code, &report["method"]), (0, &"cg".into()), "{report}");
+        assert_refused(&["--matrix", &skew, "--assume", word], "expected a difference of at most");
+    }
     let hollow =
         "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 1 2\n3 1 1\n3 2 1\n3 3 -2\n";
     let hollow = write("hollow.mtx", hollow);
@@ -468,6 +839,14 @@ fn least_squares_are_damped() {
     // (18 + 9) x = 9.
     let x = texla::host::market::read_vector(&out).unwrap();
     assert!(x.len() == 2 && x.iter().all(|x| (x - 1.0 / 3.0).abs() < 1e-7), "{x:?}");
+    // What little damping leaves open is the solution of least norm.
+    let wide =
+        write("damped_wide.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1\n1 2 1000\n");
+    let one = write("damped_one.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
+    let args = ["--matrix", &wide, "--rhs", &one, "--damp", "1e-6", "--tol", "1e-8", "--out", &out];
+    assert_eq!(json(&args).0, 0);
+    let x = texla::host::market::read_vector(&out).unwrap();
+    assert!((x[0] - 1e-6).abs() < 1e-9 && (x[1] - 1e-3).abs() < 1e-6, "{x:?}");
     // Of a square matrix too.
     let square = tridiagonal("damped_square.mtx", 9);
     let (code, report) = json(&["--matrix", &square, "--damp", "0.5"]);

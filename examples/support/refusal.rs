@@ -36,7 +36,8 @@ const NAMES: [(&str, &str); 25] = [
 ];
 
 /// Parameters of solvers, and the flags for them.
-const PARAMETERS: [(&str, &str); 4] = [
+const PARAMETERS: [(&str, &str); 5] = [
+    ("vectors", "--null"),
     ("relative", "--tol"),
     ("max_iters", "--max-iters"),
     ("check_every", "--check-every"),

@@ -38,25 +38,32 @@ impl Ordinary {
     const EXPONENT: i32 = 2;
 
     pub fn new(a: Csr, b: Vec<f64>) -> texla::Result<Self> {
-        let above = |values: &[f64]| match values.iter().map(|v| v.abs()).fold(0.0, worst) {
+        let of_a = Self::above(a.values());
+        // A matrix may be most of the memory.
+        let a = if of_a == 0 { a } else { a.with_values(&Self::divided(a.values(), of_a))? };
+        let (b, larger) = Self::right(&b, of_a);
+        Ok(Ordinary { a, b, larger, exponent: of_a })
+    }
+
+    /// A right-hand side for a matrix that was divided by this power of two, and by how much its solutions are larger.
+    pub fn right(b: &[f64], of_a: i32) -> (Vec<f64>, f64) {
+        let of_b = Self::above(b);
+        (Self::divided(b, of_b), f64::from(of_a - of_b).exp2())
+    }
+
+    fn above(values: &[f64]) -> i32 {
+        match values.iter().map(|v| v.abs()).fold(0.0, worst) {
             largest if largest > 0.0 && largest.is_finite() => {
                 // A power of two that 64 bits have, as has its inverse.
                 (largest.log2().floor() as i32 - Self::EXPONENT).clamp(-1000, 1000)
             }
             _ => 0,
-        };
-        let (of_a, of_b) = (above(a.values()), above(&b));
-        let scaled = |values: &[f64], of: i32| -> Vec<f64> {
-            let down = f64::from(-of).exp2();
-            values.iter().map(|v| v * down).collect()
-        };
-        Ok(Ordinary {
-            // A matrix may be most of the memory.
-            a: if of_a == 0 { a } else { a.with_values(&scaled(a.values(), of_a))? },
-            b: scaled(&b, of_b),
-            larger: f64::from(of_a - of_b).exp2(),
-            exponent: of_a,
-        })
+        }
+    }
+
+    fn divided(values: &[f64], of: i32) -> Vec<f64> {
+        let down = f64::from(-of).exp2();
+        values.iter().map(|v| v * down).collect()
     }
 }
 

@@ -273,9 +273,13 @@ impl HostSystem {
             return Err(last.unwrap_or(Error::Internal { place: "HostSystem", detail: "nothing to try" }));
         };
         let mut solved = SolveReport { iterations, ..report };
-        if late && solved.reason == StopReason::MaxIterations {
-            solved.reason = StopReason::OutOfTime;
-        } else if !(solved.converged() || solved.reason == StopReason::Stagnated) && self.changes_slightly() {
+        if solved.reason == StopReason::MaxIterations {
+            // The certificate makes no iterations: what has ended is the last run, or there is nothing more to gain.
+            let last = runs.last().map(|run| run.solved.reason).filter(|r| *r != StopReason::Converged);
+            solved.reason = if late { StopReason::OutOfTime } else { last.unwrap_or(StopReason::Stagnated) };
+        }
+        let told = solved.reason == StopReason::OutOfTime || solved.least_residual.is_some();
+        if !(solved.converged() || told) && self.changes_slightly() {
             match self.unchanged().and_then(|other| other.solve_observed(b, &x, observe)) {
                 Ok((again, report)) if Best::score(&report.solved) < Best::score(&solved) => {
                     runs.extend(report.runs);

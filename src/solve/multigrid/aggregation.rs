@@ -130,7 +130,7 @@ impl<A: LinOp> AggregationMultigrid<A> {
     /// *Cost*: on the host, proportional to the entries of all levels, and the inverse of the coarsest; uploads of
     /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or
     /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite;
-    /// [`Error::Unsupported`] when the operator does not know its entries, or has a null space; [`Error::NonFinite`];
+    /// [`Error::Unsupported`] when the operator does not know its entries; [`Error::NonFinite`];
     /// [`Error::Parameter`] for no sweeps or more than 8; [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn new(a: A, params: AggregationParams) -> Result<Self> {
         let (device, hierarchy) = set_up(&a, &params)?;
