@@ -638,21 +638,26 @@ fn aggregation(dev: &Device, step: Step<'_>) {
         };
         let params = AggregationParams::default();
         to("AggregationMultigrid", &|y| AggregationMultigrid::new(&a, params)?.apply(y, &x));
-        to(
-            "StoredMatrix::set_values, StoredMatrix::with_null_space, StoredMatrix::with_near_null_vector",
-            &|y| {
-                // Rows that sum to zero.
-                let rest =
-                    |i: usize| -a.pattern().row(i).filter(|(j, _)| *j != i).map(|(_, v)| v).sum::<f64>();
-                let entries = a.pattern().entries().map(|(i, j, v)| if i == j { rest(i) } else { v });
-                let mut floating = StoredMatrix::new(dev, a.pattern().clone(), MatrixFormat::Auto)?;
-                floating.set_values(&entries.collect::<Vec<_>>())?;
-                let floating = floating.with_null_space(&[vec![1.0; x.len()]])?;
-                let floating = floating.with_near_null_vector(vec![1.0; x.len()])?;
-                let b = Vector::zeros(dev, x.len())?;
-                ConjugateGradient::new(&floating, CgParams::default())?.solve(y, &b).map(|_| ())
-            },
-        );
+        let copy = || StoredMatrix::new(dev, a.pattern().clone(), MatrixFormat::Auto);
+        to("StoredMatrix::with_near_null_vector", &|y| {
+            let near = copy()?.with_near_null_vector(vec![2.0; x.len()])?;
+            AggregationMultigrid::new(&near, params)?.apply(y, &x)
+        });
+        to("StoredMatrix::with_null_space", &|y| {
+            // Rows that sum to zero.
+            let rest = |i: usize| -a.pattern().row(i).filter(|(j, _)| *j != i).map(|(_, v)| v).sum::<f64>();
+            let entries = a.pattern().entries().map(|(i, j, v)| if i == j { rest(i) } else { v });
+            let mut floating = copy()?;
+            floating.set_values(&entries.collect::<Vec<_>>())?;
+            let floating = floating.with_null_space(&[vec![1.0; x.len()]])?;
+            let b = Vector::zeros(dev, x.len())?;
+            ConjugateGradient::new(&floating, CgParams::default())?.solve(y, &b).map(|_| ())
+        });
+        to("StoredMatrix::set_values", &|y| {
+            let mut other = copy()?;
+            other.set_values(&a.pattern().values().iter().map(|v| 2.0 * v).collect::<Vec<_>>())?;
+            ops::product(y, Combine::Replace, 1.0, &other, &x)
+        });
         let m = AggregationMultigrid::new(&a, params.with_sweeps(2)).unwrap();
         to("apply aggregation", &|y| m.apply(y, &x));
         to("smooth by aggregation", &|y| m.smooth(y, &x, 1));
