@@ -681,7 +681,7 @@ impl Outcome {
 
 /// A line for each right-hand side.
 fn tell_columns(outcomes: &[Outcome], shown: usize, report: &mut Report) {
-    say(format_args!("What is told above is of right-hand side {}.", shown + 1));
+    say(format_args!("The figures above are of right-hand side {}.", shown + 1));
     let mut table = Table::new(["right-hand side", "reason", "iterations", "true relative residual", "time"]);
     let mut all = Vec::new();
     for (k, Outcome { auto, check, all: time, .. }) in outcomes.iter().enumerate() {

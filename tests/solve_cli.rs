@@ -857,7 +857,7 @@ fn least_squares_are_damped() {
     assert_refused(&["--matrix", &square, "--damp", "1", "--method", "cg"], "cannot be used with");
 }
 
-/// The time is limited, and what is tried meanwhile is told on standard error.
+/// The time is limited, and what is tried meanwhile stands on standard error.
 #[test]
 fn time_is_limited_and_choices_are_told() {
     let (code, report) = json(&["--size", "200", "--tol", "1e-12", "--max-time", "1e-9", "--method", "cg"]);
@@ -879,7 +879,7 @@ fn time_is_limited_and_choices_are_told() {
     assert!(lines[0].starts_with("solve: trying cg with "), "{stderr}");
     assert!(lines[1].starts_with("solve: gave up cg with ") && lines[1].contains("p.Ap"), "{stderr}");
     assert!(lines[2].starts_with("solve: trying minres"), "{stderr}");
-    // Nothing is told of what was asked for.
+    // Not where it was asked for.
     let asked = run_with(&["--matrix", &matrix, "--method", "minres"], &[]);
     assert_eq!((asked.code, asked.stderr.as_str()), (0, ""));
 }

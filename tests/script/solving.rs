@@ -240,7 +240,7 @@ fn sparse_systems_are_solved_in_their_normal_form() {
     });
 }
 
-/// Where 32 bits do not come to the bound, complementarity problems go on in pairs, unless that is ruled out.
+/// Where 32 bits do not reach the bound, complementarity problems go on in pairs, unless that is ruled out.
 #[test]
 fn complementarity_problems_go_on_in_pairs() {
     on_both(|device| {

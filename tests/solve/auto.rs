@@ -78,14 +78,16 @@ fn pairs_come_to_ten_digits() {
     });
 }
 
+/// A positive diagonal, and not definite: 2x2 blocks [1 3; 3 1].
+pub fn indefinite(n: usize) -> Csr {
+    let of = |i: usize| [(i, i, 1.0), (i, i ^ 1, 3.0), (i, (i + 2) % n, 0.25), (i, (i + n - 2) % n, 0.25)];
+    entries(n, n, (0..n).flat_map(of).collect::<Vec<_>>())
+}
+
 #[test]
 fn what_starts_wrong_gives_way() {
     on_both(|device| {
-        // A positive diagonal, and not definite: 2x2 blocks [1 3; 3 1].
-        let n = 60;
-        let of =
-            |i: usize| [(i, i, 1.0), (i, i ^ 1, 3.0), (i, (i + 2) % n, 0.25), (i, (i + n - 2) % n, 0.25)];
-        let a = entries(n, n, (0..n).flat_map(of).collect::<Vec<_>>());
+        let (n, a) = (60, indefinite(60));
         let operator = stored(device, &a);
         assert!(a.is_symmetric());
         let values: Vec<f64> = (0..n).map(|i| (1.0 + i as f64).cos()).collect();

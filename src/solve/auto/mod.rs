@@ -107,7 +107,7 @@ pub struct Auto<A> {
 
 shown!([A: LinOp] Auto<A>, |s| "Auto({}, {:?})", s.a.shape(), s.plan.params);
 
-/// Who is told of it.
+/// What hears of it.
 pub(in crate::solve) type Hear = Rc<dyn Fn(&AutoEvent<'_>)>;
 
 /// What goes on in a solve by [`Auto`]: see [`Auto::heard`].

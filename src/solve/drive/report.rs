@@ -258,7 +258,7 @@ pub struct SolveReport {
     /// How well single equations are satisfied, where the bound is met and the operator tells magnitudes
     /// ([`Part::Magnitude`](crate::ops::Part::Magnitude)); none for least squares.
     pub components: Option<Components>,
-    /// What rounding `x` to its format may leave of the residual, relative, so that nothing gains more: told of systems of the host's
+    /// What rounding `x` to its format may leave of the residual, relative, so that nothing gains more: known of systems of the host's
     /// ([`HostSystem`](crate::solve::HostSystem)) that stagnate there.
     pub least_residual: Option<f64>,
     /// Relative residuals, each of a later iteration than the one before: [certified](ResidualKind::Certified) at the start, at

@@ -2,7 +2,8 @@
 
 use crate::host::DirectPlan;
 
-/// Predictions for one core, as measured in 2026 on one with vectors of 512 bits: 2e8 to 8e11 multiplications, within two times.
+/// Predictions for one core, as measured in 2026 on one with vectors of 512 bits: Cholesky within two times from 3e8 to 8e11
+/// multiplications. LU with a dense row may take far longer: the pattern of `A + Aᵀ` is not what it is ordered by.
 pub(super) struct Cost {
     pub seconds: f64,
     entries: usize,

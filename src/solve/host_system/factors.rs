@@ -65,7 +65,7 @@ impl HostSystem {
         }
         // At most twice what the better of the two takes.
         self.patience = Some(Duration::from_secs_f64(cost.seconds.max(2.0)));
-        vec![iterations, factors]
+        vec![iterations, factors, iterations]
     }
 
     pub(super) fn factored(&self, right: &[f64]) -> Result<(Vec<f64>, SolvedBy)> {

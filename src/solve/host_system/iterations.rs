@@ -44,7 +44,7 @@ impl HostSystem {
         };
         let given = self.params.auto.stop;
         let left = given.within.map(|within| within.saturating_sub(under.started.elapsed()));
-        let within = left.into_iter().chain(self.patience).min();
+        let within = left.into_iter().chain(under.patience).min();
         let auto = auto.stopping(Stop { relative, within, ..given });
         let (y, report) = if self.pairs() {
             let mut y = DoubleVector::zeros(device, right.len())?;

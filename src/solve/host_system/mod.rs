@@ -161,6 +161,8 @@ impl Best {
 struct Under<'o> {
     runs: Vec<AutoReport>,
     started: Instant,
+    /// How long a run of iterations may take.
+    patience: Option<Duration>,
     observe: &'o mut dyn FnMut(HistoryPoint),
 }
 
@@ -248,15 +250,22 @@ impl HostSystem {
     ) -> Result<(Vec<f64>, HostReport)> {
         self.normal.start(start)?;
         self.check_consistent(b)?;
-        let mut under = Under { runs: Vec::new(), started: Instant::now(), observe: &mut observe };
+        let mut under =
+            Under { runs: Vec::new(), started: Instant::now(), patience: None, observe: &mut observe };
         let mut refused = self.refused.clone();
         let mut best: Option<Best> = None;
         let within = self.params.auto.stop.within;
         let late = |under: &Under<'_>| within.is_some_and(|within| under.started.elapsed() >= within);
-        for road in &self.roads {
+        for (k, road) in self.roads.iter().enumerate() {
             if best.is_some() && late(&under) {
                 break;
             }
+            // Once more only what was cut short for another one.
+            let was_cut = || under.runs.iter().any(|run| run.solved.reason == StopReason::OutOfTime);
+            if k > 1 && !was_cut() {
+                break;
+            }
+            under.patience = self.patience.filter(|_| k == 0);
             match self.by_road(*road, b, start, &mut best, &mut under) {
                 Ok(()) if self.is_all_that_pairs_hold(b, &mut best)? => break,
                 Ok(()) if best.as_ref().is_some_and(|best| best.report.converged()) => break,

@@ -54,8 +54,7 @@ impl Default for FlexibleCgParams {
 ///
 /// Residuals are certified at the end as those of `ConjugateGradient` are: see [numerics](crate::guide::numerics). Until then the
 /// [history](crate::solve::SolveReport::history) has upper [bounds](crate::solve::ResidualKind::Bound) on the residuals of the
-/// recurrence. With a preconditioner that is a diagonal, or none, the recurrence for [pairs](crate::DoubleVector) changes to
-/// arithmetic in pairs where 32 bits gain nothing more.
+/// recurrence. For [pairs](crate::DoubleVector) the recurrence changes to arithmetic in pairs where 32 bits gain nothing more.
 ///
 /// A direction with `p·Ap` not positive, which shows that `A` is not positive definite, or a residual with `r·Mr` not positive
 /// ends a solve with [`StopReason::Breakdown`](crate::solve::StopReason::Breakdown).

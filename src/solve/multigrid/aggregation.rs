@@ -55,7 +55,8 @@ impl Default for AggregationParams {
 /// are left to sweeps. The coarser matrix is `Pᵀ A P`. All of that is done on the host in 64 bits, and put on the device
 /// scaled to a diagonal of ones, so that matrices of any size stay in range. Sweeps are weighted Jacobi with the weights of a
 /// Chebyshev polynomial. On the coarsest level, of at most 256 unknowns, a dense inverse is applied; a larger one without
-/// strong connections is swept instead.
+/// strong connections is swept instead. Parts whose rows sum to zero are inverted on what is orthogonal to a constant, so that singular
+/// matrices are taken. An operator with a [near-null vector](LinOp::near_null_vector) has that in place of ones: `T` has its elements.
 ///
 /// *Cost* of a V-cycle from zero, with k sweeps, on a level: `2 k + 2` draws, one more on the finest if its diagonal is not
 /// constant, and more of [points](crate::SparseFormat::Points); a product with `Pᵀ`, one with `P`, `2 k` with `A`; no readback.
