@@ -137,6 +137,25 @@ impl DirectPlan {
         }
     }
 
+    /// Returns the seconds that factors are predicted to take on one core.
+    ///
+    /// Measured in 2026 on a core with vectors of 512 bits: Cholesky's within two times from 3e8 to 8e11 multiplications. LU with a
+    /// dense row may take far longer: the pattern of `A + Aᵀ` is not what it is ordered by.
+    pub fn seconds(&self) -> f64 {
+        let (entries, multiplications) = (self.entries() as f64, self.multiplications());
+        // Columns of Cholesky's are made in blocks; of others one by one.
+        match self.is_positive {
+            true => 4e-9 * entries + 1.4e-11 * multiplications,
+            false => 2.5e-8 * entries + 1e-9 * multiplications,
+        }
+    }
+
+    /// Returns whether factors are predicted to take at most two minutes, and 2 GB for those of Cholesky or 1 GB for others.
+    pub fn is_feasible(&self) -> bool {
+        let most = if self.is_positive { 500_000_000 } else { 100_000_000 };
+        self.entries() <= most && self.seconds() <= 120.0
+    }
+
     /// Returns whether the matrix may be positive definite: it is symmetric, and its diagonal is positive.
     pub fn is_positive(&self) -> bool {
         self.is_positive

@@ -120,7 +120,7 @@ impl Asked {
         if let Some(choice) = self.choice {
             return Ok(vec![choice]);
         }
-        let suggested = Auto::new(a, AutoParams::default())?;
+        let suggested = Auto::new(a, AutoParams::default().with_factors(false))?;
         let suggested = suggested.choices().iter().copied();
         let fits = |choice: &Choice| has_room_for_cycles || choice.method != MethodKind::Gmres;
         if let (None, None) = (self.method, self.preconditioner) {

@@ -51,6 +51,8 @@ pub use packed::{
     BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,
     EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
 };
+#[cfg(feature = "direct")]
+pub use precondition::SparseFactors;
 pub use precondition::{
     BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
     Jacobi, Preconditioner, Spai,

@@ -469,6 +469,8 @@ fn solvers(dev: &Device, step: Step<'_>) {
     to("Fsai", &|x| Fsai::new(&a, 2)?.apply(x, &b));
     to("Spai", &|x| Spai::new(&a, 1)?.apply(x, &b));
     to("IncompleteLu", &|x| IncompleteLu::new(&a, IluParams::default())?.apply(x, &b));
+    #[cfg(feature = "direct")]
+    to("SparseFactors", &|x| texla::solve::SparseFactors::new(&a)?.apply(x, &b));
     to("IncompleteCholesky", &|x| IncompleteCholesky::new(&a, 1e-2)?.apply(x, &b));
     to("Auto", &|x| {
         // What is tried by itself stands in its own steps.

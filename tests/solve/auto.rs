@@ -176,6 +176,43 @@ fn what_a_later_choice_refuses_is_no_error() {
     });
 }
 
+#[cfg(feature = "direct")]
+#[test]
+fn factors_are_the_last_choice_and_one_of_its_own() {
+    let a = ring(300);
+    on_both(|device| {
+        let operator = stored(device, &a);
+        let last =
+            |params: AutoParams| Auto::new(&operator, params).unwrap().choices().last().copied().unwrap();
+        let factors = Choice::new(MethodKind::Gmres, PreconditionerKind::Factors);
+        assert_eq!(last(AutoParams::default()), factors);
+        assert_ne!(last(AutoParams::default().with_factors(false)), factors);
+        // Asked for alone they lead to pairs' last digits in a few iterations, and the twin is the known solution.
+        if !is_exact(device) {
+            return;
+        }
+        let params = AutoParams::default().with_stop(Stop::relative(1e-12)).with_choices(vec![factors]);
+        let auto = Auto::new(&operator, params).unwrap();
+        let (mut x, b) = (
+            DoubleVector::zeros(device, 300).unwrap(),
+            DoubleVector::from_f64(device, &rhs_of_ones(&a)).unwrap(),
+        );
+        for _ in 0..2 {
+            x = DoubleVector::zeros(device, 300).unwrap();
+            let report = auto.solve(&mut x, &b).unwrap();
+            assert!(report.converged() && report.iterations() <= 6, "{report}");
+            assert!(report.tried.is_empty(), "{report}");
+        }
+        assert!(x.read().unwrap().iter().all(|x| (x - 1.0).abs() < 1e-9));
+        // What is singular has none.
+        let singular = stored(device, &entries(2, 2, [(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0)]));
+        let b = Vector::from_slice(device, &[1.0, 0.0]).unwrap();
+        let alone = factors.prepare(&singular, ChoiceParams::default());
+        let refused = alone.and_then(|m| m.solve(&mut Vector::zeros(device, 2).unwrap(), &b)).unwrap_err();
+        assert!(matches!(refused, Error::Matrix { .. }), "{refused}");
+    });
+}
+
 #[test]
 fn what_keeps_no_entries_is_solved_by_what_needs_none() {
     on_both(|device| {
@@ -297,7 +334,14 @@ fn what_no_preconditioner_can_be_made_of_is_solved_without_one() {
         let operator = stored(device, &a);
         let mut x = Vector::zeros(device, 2).unwrap();
         let b = Vector::from_slice(device, &[1.0, 2.0]).unwrap();
-        let auto = Auto::new(&operator, AutoParams::default()).unwrap();
+        #[cfg(feature = "direct")]
+        {
+            let mut x = Vector::zeros(device, 2).unwrap();
+            let last = Auto::new(&operator, AutoParams::default()).unwrap().solve(&mut x, &b).unwrap();
+            assert!(last.converged() && last.choice.preconditioner == PreconditionerKind::Factors, "{last}");
+            assert!((x.read().unwrap()[0] - 1e-20).abs() < 1e-25);
+        }
+        let auto = Auto::new(&operator, AutoParams::default().with_factors(false)).unwrap();
         let report = auto.solve(&mut x, &b).unwrap();
         assert!(report.converged() && report.choice.preconditioner == PreconditionerKind::None, "{report}");
         assert_eq!(report.tried.len(), auto.choices().len(), "{report}");

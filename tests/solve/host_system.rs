@@ -1,12 +1,14 @@
 //! Systems of the host's in their normal form: what people bring is solved, by the road that is asked for, and certified as it was
 //! given.
 
+use std::rc::Rc;
+
 use crate::common::harness::on_both;
 use crate::common::pairs::is_exact;
 use crate::systems::entries;
 use texla::host::{Csr, NormalParams, problems};
 use texla::solve::{
-    AutoParams, DirectUse, HostReport, HostSystem, HostSystemParams, SolvedBy, Stop, StopReason,
+    AutoParams, DirectUse, HostReport, HostSystem, HostSystemParams, Slice, SolvedBy, Stop, StopReason,
 };
 use texla::{Device, Error, Result};
 
@@ -190,6 +192,36 @@ fn a_start_is_gone_on_from_and_parts_can_be_refused() {
         let done = solved(device, &a, &b, plain);
         assert_solution(device, &done, &want, 1e-6, "as given");
         assert_eq!(done.1.normal, "as given");
+    });
+}
+
+#[test]
+fn slices_end_where_a_solve_does() {
+    let a = uneven(14, 11, 30.0);
+    let b = a.mul_vec(&wanted(a.shape().rows)).unwrap();
+    on_both(|device| {
+        for direct in [DirectUse::Never, DirectUse::ByCost] {
+            let system = HostSystem::new(device, a.clone(), params(1e-6).with_direct(direct)).unwrap();
+            let system = Rc::new(system);
+            let (whole, told) = system.solve(&b).unwrap();
+            let system = HostSystem::new(device, a.clone(), params(1e-6).with_direct(direct)).unwrap();
+            let mut solving = Rc::new(system).begin(b.clone(), vec![0.0; b.len()]);
+            let mut slices = 0;
+            while !solving.advance(Slice::iterations(3)).unwrap().done {
+                slices += 1;
+            }
+            let (x, report) = solving.finish();
+            let report = report.unwrap();
+            assert!(report.converged(), "{report}");
+            assert_eq!(x, whole);
+            assert_eq!(report.solved.iterations, told.solved.iterations);
+            assert!(slices >= report.solved.iterations / 3, "{slices} slices, {report}");
+        }
+        // An error ends it, and the start is what is left.
+        let system = Rc::new(HostSystem::new(device, a.clone(), params(1e-6)).unwrap());
+        let (start, done) = system.begin(vec![f64::NAN; b.len()], vec![2.0; b.len()]).finish();
+        assert!(done.is_err());
+        assert_eq!(start, vec![2.0; b.len()]);
     });
 }
 

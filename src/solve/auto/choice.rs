@@ -66,6 +66,9 @@ pub enum PreconditionerKind {
     Ic0,
     /// [`AggregationMultigrid`](crate::solve::AggregationMultigrid) with its default parameters.
     Amg,
+    /// [`SparseFactors`](crate::solve::SparseFactors), where they are [feasible](crate::host::DirectPlan::is_feasible) (feature
+    /// `direct`).
+    Factors,
 }
 
 words!(PreconditionerKind, "preconditioner":
@@ -81,6 +84,7 @@ words!(PreconditionerKind, "preconditioner":
     "ilut" => Ilut,
     "ic0" => Ic0,
     "amg" => Amg,
+    "factors" => Factors,
 );
 
 /// A method with a preconditioner, by name: what [`Auto`](super::Auto) chooses, and what one asks for to have the same again. It is

@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::solve::auto::choice::{Choice, MethodKind, PreconditionerKind};
 use crate::solve::multigrid::{AggregationMultigrid, AggregationParams};
+#[cfg(feature = "direct")]
+use crate::solve::precondition::SparseFactors;
 use crate::solve::precondition::{
     BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IncompleteCholesky, IncompleteLu, Jacobi,
     Preconditioner, Spai,
@@ -57,6 +59,15 @@ impl<A: LinOp> Made<A> {
             PreconditionerKind::Amg => {
                 let m = AggregationMultigrid::new(a, AggregationParams::default())?;
                 return Ok((Made::Amg(Box::new(m)), None));
+            }
+            #[cfg(feature = "direct")]
+            PreconditionerKind::Factors => Box::new(SparseFactors::feasible(&a)?),
+            #[cfg(not(feature = "direct"))]
+            PreconditionerKind::Factors => {
+                return Err(Error::Unsupported {
+                    what: "sparse factors".to_owned(),
+                    why: "texla was built without the feature `direct`".to_owned(),
+                });
             }
         };
         Ok((Made::Alone(alone), None))

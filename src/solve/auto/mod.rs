@@ -45,6 +45,8 @@ pub struct AutoParams {
     pub recurrence: Recurrence,
     /// What is tried, in this order, in place of what the matrix suggests; nothing leaves it to that.
     pub choices: Vec<Choice>,
+    /// Whether [factors on the host](PreconditionerKind::Factors) are tried after all else (feature `direct`).
+    pub factors: bool,
 }
 
 with!(AutoParams:
@@ -52,12 +54,13 @@ with!(AutoParams:
     with_stop(stop: Stop),
     with_recurrence(recurrence: Recurrence),
     with_choices(choices: Vec<Choice>),
+    with_factors(factors: bool),
 );
 
 impl Default for AutoParams {
     fn default() -> Self {
         let ChoiceParams { max_iters, stop, recurrence } = ChoiceParams::default();
-        AutoParams { max_iters, stop, recurrence, choices: Vec::new() }
+        AutoParams { max_iters, stop, recurrence, choices: Vec::new(), factors: true }
     }
 }
 
@@ -73,6 +76,7 @@ impl Default for AutoParams {
 /// | symmetric with a positive diagonal | `cg` with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
 /// | any other | `gmres` with `ilut` of matched rows, `bicgstab2` with `jacobi`, `gmres` with more of `ilut`, `bicgstab2` with that and with `block-jacobi`, `gmres` with `spai2` |
+/// | square, of which factors are predicted to take at most two minutes | in the end `gmres` with `factors` of the host |
 /// | entries not known | `cg`, `minres`, `gmres`, `bicgstab2` with `jacobi` and without, by symmetry |
 ///
 /// Where nothing of that can be set up `gmres` without a preconditioner is left. What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
@@ -217,7 +221,7 @@ impl Plan {
         params.stop.check("Auto")?;
         check_count("Auto", "max_iters", params.max_iters)?;
         let asked = !params.choices.is_empty();
-        let choices = if asked { params.choices.clone() } else { suggested(a)? };
+        let choices = if asked { params.choices.clone() } else { suggested(a, params.factors)? };
         let spare = [
             Choice::new(MethodKind::Gmres, PreconditionerKind::None).with_restart(100),
             Choice::new(MethodKind::Cgls, PreconditionerKind::None),

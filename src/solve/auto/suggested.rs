@@ -7,9 +7,9 @@ use crate::ops::LinOp;
 use crate::solve::precondition::IluParams;
 
 /// What suits a matrix, in the order in which it is tried.
-pub(super) fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
+pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
     use MethodKind::{BiCgStab2, Cg, Cgls, Gmres, Minres};
-    use PreconditionerKind::{Amg, BlockJacobi, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
+    use PreconditionerKind::{Amg, BlockJacobi, Factors, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
     let shape = a.shape();
     if !shape.is_square() {
         let mut both = vec![Choice::new(Cgls, Jacobi), Choice::new(Cgls, None)];
@@ -62,5 +62,9 @@ pub(super) fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
         choices.push(Choice::new(BiCgStab2, BlockJacobi));
     }
     choices.push(Choice::new(Gmres, SpaiSquared));
+    // A singular matrix has no factors.
+    if factors && cfg!(feature = "direct") && a.null_space().is_empty() {
+        choices.push(Choice::new(Gmres, Factors));
+    }
     Ok(choices)
 }

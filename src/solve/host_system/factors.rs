@@ -4,9 +4,7 @@
 use std::time::Duration;
 
 #[cfg(feature = "direct")]
-use super::cost::Cost;
-#[cfg(feature = "direct")]
-use super::{DirectUse, SolvedBy};
+use super::SolvedBy;
 use super::{HostSystem, Road};
 #[cfg(feature = "direct")]
 use crate::error::Result;
@@ -14,6 +12,25 @@ use crate::error::Result;
 use crate::host::DirectPlan;
 #[cfg(feature = "direct")]
 use crate::host::aggregate::suits;
+
+/// Use of sparse factors ([`Direct`](crate::host::Direct), feature `direct`) by a [`HostSystem`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DirectUse {
+    /// By what they are predicted to take: first where that is less than the set-up of multigrid, or where that does not suit the
+    /// matrix and it is less than 15 s for Cholesky's and 2 s for others; last up to 2 minutes, after iterations have taken as
+    /// long.
+    #[default]
+    ByCost,
+    /// Iterations alone.
+    Never,
+    /// Where iterations fail, whatever it takes.
+    Last,
+    /// Before iterations, whatever it takes.
+    First,
+}
+
+words!(DirectUse, "use of sparse factors": "by-cost" => ByCost, "never" => Never, "last" => Last, "first" => First);
 
 #[cfg(not(feature = "direct"))]
 impl HostSystem {
@@ -40,7 +57,7 @@ impl HostSystem {
             Last => vec![iterations, factors],
             ByCost => match DirectPlan::new(self.normal.matrix()) {
                 Ok(plan) => {
-                    let roads = self.by_cost(&Cost::of(&plan));
+                    let roads = self.by_cost(&plan);
                     *self.order.get_mut() = Some(plan).filter(|_| roads.contains(&factors));
                     roads
                 }
@@ -52,19 +69,23 @@ impl HostSystem {
         };
     }
 
-    fn by_cost(&mut self, cost: &Cost) -> Vec<Road> {
+    fn by_cost(&mut self, plan: &DirectPlan) -> Vec<Road> {
         let (matrix, iterations, factors) = (self.normal.matrix(), Road::Iterations, Road::Factors);
-        if !cost.is_feasible() {
+        if !plan.is_feasible() {
             return vec![iterations];
         }
+        let seconds = plan.seconds();
         let scales = self.normal.column_scales();
         let vector: Vec<f64> = scales.iter().map(|s| s.recip()).collect();
         let aggregates = || suits(matrix, Some(&vector));
-        if cost.comes_first(matrix.shape().rows, aggregates) {
+        // The set-up of multigrid takes that long on the host, which is most of such a solve on any device.
+        let multigrid = 0.03 + 1.5e-6 * matrix.shape().rows as f64;
+        let most = if plan.is_positive() { 15.0 } else { 2.0 };
+        if seconds <= multigrid || seconds <= most && !(plan.is_positive() && aggregates()) {
             return vec![factors, iterations];
         }
         // At most twice what the better of the two takes.
-        self.patience = Some(Duration::from_secs_f64(cost.seconds.max(2.0)));
+        self.patience = Some(Duration::from_secs_f64(seconds.max(2.0)));
         vec![iterations, factors, iterations]
     }
 

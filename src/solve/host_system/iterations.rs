@@ -7,15 +7,16 @@ use crate::data::{DoubleVector, StoredMatrix, Vector};
 use crate::error::Result;
 use crate::host::approximate::largest;
 use crate::solve::auto::{Auto, AutoReport};
-use crate::solve::drive::report::Stop;
+use crate::solve::drive::front::Solver;
+use crate::solve::drive::report::{HistoryPoint, Stop};
 
 impl HostSystem {
-    /// The reduced system by iterations, of a right-hand side whose elements are near 1.
-    pub(super) fn iterated(
+    /// The reduced system by iterations, of a right-hand side that is so large beside the one given.
+    pub(super) async fn iterated(
         &self,
         right: &[f64],
-        relative: f64,
-        under: &mut Under<'_>,
+        (relative, left_of_all): (f64, f64),
+        under: &mut Under<'_, '_>,
     ) -> Result<(Vec<f64>, AutoReport)> {
         let device = self.given.device();
         let unit = power_of(largest(right));
@@ -31,7 +32,7 @@ impl HostSystem {
                     true => Rc::clone(&self.given),
                     false => Rc::new(self.stored()?),
                 };
-                let made = Auto::new(a, self.params.auto.clone())?;
+                let made = Auto::new(a, self.params.auto.clone().with_factors(false))?;
                 let made = match &self.heard {
                     Some(hear) => {
                         let hear = Rc::clone(hear);
@@ -46,15 +47,20 @@ impl HostSystem {
         let left = given.within.map(|within| within.saturating_sub(under.started.elapsed()));
         let within = left.into_iter().chain(under.patience).min();
         let auto = auto.stopping(Stop { relative, within, ..given });
+        // Runs go on from each other: each is relative to what the one before it has left.
+        let before = under.runs.iter().map(AutoReport::iterations).sum();
+        let Under { observe, .. } = under;
+        let mut observe = |point: HistoryPoint| {
+            observe(HistoryPoint { residual: point.residual * left_of_all, ..point.after(before) });
+        };
         let (y, report) = if self.pairs() {
             let mut y = DoubleVector::zeros(device, right.len())?;
-            let report =
-                auto.solve_observed(&mut y, &DoubleVector::from_f64(device, &right)?, &mut *under.observe)?;
+            let b = DoubleVector::from_f64(device, &right)?;
+            let report = auto.solving(&mut y, &b, &mut observe).await?;
             (y.read()?, report)
         } else {
             let mut y = Vector::zeros(device, right.len())?;
-            let report =
-                auto.solve_observed(&mut y, &Vector::from_f64(device, &right)?, &mut *under.observe)?;
+            let report = auto.solving(&mut y, &Vector::from_f64(device, &right)?, &mut observe).await?;
             (y.read()?.into_iter().map(f64::from).collect(), report)
         };
         Ok((y.into_iter().map(|v| v * unit).collect(), report))

@@ -1,11 +1,10 @@
 //! Systems that come from the host: reduced there, solved on the device or by sparse factors, certified as they were given.
 
-#[cfg(feature = "direct")]
-mod cost;
 mod factors;
 mod iterations;
 mod report;
 
+pub use factors::DirectUse;
 pub use report::{HostReport, SolvedBy};
 
 use std::cell::OnceCell;
@@ -21,31 +20,15 @@ use crate::host::approximate::largest;
 use crate::host::{Csr, Imbalance, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
-use crate::platform::Instant;
 use crate::solve::auto::{
     Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Hear, MethodKind, PreconditionerKind,
     is_of_the_choice,
 };
+use crate::solve::drive::front::Solver;
+use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, StopReason};
-
-/// Use of sparse factors ([`Direct`](crate::host::Direct), feature `direct`) by a [`HostSystem`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DirectUse {
-    /// By what they are predicted to take: first where that is less than the set-up of multigrid, or where that does not suit the
-    /// matrix and it is less than 15 s for Cholesky's and 2 s for others; last up to 2 minutes, after iterations have taken as
-    /// long.
-    #[default]
-    ByCost,
-    /// Iterations alone.
-    Never,
-    /// Where iterations fail, whatever it takes.
-    Last,
-    /// Before iterations, whatever it takes.
-    First,
-}
-
-words!(DirectUse, "use of sparse factors": "by-cost" => ByCost, "never" => Never, "last" => Last, "first" => First);
+use crate::solve::drive::slices::{Stopwatch, now};
+use crate::solve::solving::Solving;
 
 /// Parameters of [`HostSystem`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -158,12 +141,12 @@ impl Best {
 }
 
 /// A solve under way.
-struct Under<'o> {
+struct Under<'u, 'o> {
     runs: Vec<AutoReport>,
-    started: Instant,
+    started: Stopwatch,
     /// How long a run of iterations may take.
     patience: Option<Duration>,
-    observe: &'o mut dyn FnMut(HistoryPoint),
+    observe: &'u mut Observer<'o>,
 }
 
 /// A power of two of about this size.
@@ -248,14 +231,35 @@ impl HostSystem {
         start: &[f64],
         mut observe: impl FnMut(HistoryPoint),
     ) -> Result<(Vec<f64>, HostReport)> {
+        now(self.solving(b, start, &mut observe))
+    }
+
+    /// Begins the same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`]. What is computed on the host
+    /// (factors, preconditioners, residuals in 64 bits) is not cut. After an error the solution is the start.
+    pub fn begin(self: Rc<Self>, b: Vec<f64>, start: Vec<f64>) -> Solving<'static, Vec<f64>, HostReport> {
+        let device = self.given.device().clone();
+        Solving::new(&device, move |seen| async move {
+            match self.solving(&b, &start, &mut |point| seen.set(Some(point))).await {
+                Ok((x, report)) => (x, Ok(report)),
+                Err(error) => (start, Err(error)),
+            }
+        })
+    }
+
+    async fn solving(
+        &self,
+        b: &[f64],
+        start: &[f64],
+        observe: &mut Observer<'_>,
+    ) -> Result<(Vec<f64>, HostReport)> {
         self.normal.start(start)?;
         self.check_consistent(b)?;
         let mut under =
-            Under { runs: Vec::new(), started: Instant::now(), patience: None, observe: &mut observe };
+            Under { runs: Vec::new(), started: Stopwatch::start(), patience: None, observe: &mut *observe };
         let mut refused = self.refused.clone();
         let mut best: Option<Best> = None;
         let within = self.params.auto.stop.within;
-        let late = |under: &Under<'_>| within.is_some_and(|within| under.started.elapsed() >= within);
+        let late = |under: &Under<'_, '_>| within.is_some_and(|within| under.started.elapsed() >= within);
         for (k, road) in self.roads.iter().enumerate() {
             if best.is_some() && late(&under) {
                 break;
@@ -266,7 +270,7 @@ impl HostSystem {
                 break;
             }
             under.patience = self.patience.filter(|_| k == 0);
-            match self.by_road(*road, b, start, &mut best, &mut under) {
+            match self.by_road(*road, b, start, &mut best, &mut under).await {
                 Ok(()) if self.is_all_that_pairs_hold(b, &mut best)? => break,
                 Ok(()) if best.as_ref().is_some_and(|best| best.report.converged()) => break,
                 Ok(()) => {}
@@ -289,7 +293,11 @@ impl HostSystem {
         }
         let told = solved.reason == StopReason::OutOfTime || solved.least_residual.is_some();
         if !(solved.converged() || told) && self.changes_slightly() {
-            match self.unchanged().and_then(|other| other.solve_observed(b, &x, observe)) {
+            let again = match self.unchanged() {
+                Ok(other) => Box::pin(other.solving(b, &x, observe)).await,
+                Err(error) => Err(error),
+            };
+            match again {
                 Ok((again, report)) if Best::score(&report.solved) < Best::score(&solved) => {
                     runs.extend(report.runs);
                     return Ok((again, HostReport { runs, ..report }));
@@ -361,13 +369,13 @@ impl HostSystem {
     }
 
     /// One way, with corrections while they gain.
-    fn by_road(
+    async fn by_road(
         &self,
         road: Road,
         b: &[f64],
         start: &[f64],
         best: &mut Option<Best>,
-        under: &mut Under<'_>,
+        under: &mut Under<'_, '_>,
     ) -> Result<()> {
         let (mut x, mut before) = (start.to_vec(), f64::INFINITY);
         if let Some(best) = best {
@@ -377,10 +385,10 @@ impl HostSystem {
             let rest: Vec<f64> =
                 b.iter().zip(self.given.pattern().mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
             let right = self.normal.right(&rest)?;
-            let (y, by) = self.reduced_solution(road, &right, (b, &rest), under)?;
+            let (y, by) = self.reduced_solution(road, &right, (b, &rest), under).await?;
             let step = self.normal.solution(&y, &rest)?;
             x.iter_mut().zip(step).for_each(|(x, step)| *x += step);
-            let certified = self.certificate(&mut x, b)?;
+            let certified = self.certificate(&mut x, b).await?;
             let report = self.with_small_rows(certified, &x, b);
             let score = Best::score(&report);
             let is_better = best.as_ref().is_none_or(|best| score < Best::score(&best.report));
@@ -398,21 +406,21 @@ impl HostSystem {
         Ok(())
     }
 
-    fn reduced_solution(
+    async fn reduced_solution(
         &self,
         road: Road,
         right: &[f64],
         (b, rest): (&[f64], &[f64]),
-        under: &mut Under<'_>,
+        under: &mut Under<'_, '_>,
     ) -> Result<(Vec<f64>, SolvedBy)> {
         match road {
             Road::Elimination => Ok((Vec::new(), SolvedBy::Elimination)),
             Road::Iterations => {
+                let left = norm2(rest) / norm2(b);
+                let left = if left.is_finite() && left > 0.0 { left } else { 1.0 };
                 // By how much of the residual that is left the bound is met.
-                let share = self.params.auto.stop.relative * norm2(b) / norm2(rest);
-                let relative =
-                    if share.is_nan() { self.params.auto.stop.relative } else { share.clamp(1e-14, 0.5) };
-                let (y, report) = self.iterated(right, relative, under)?;
+                let relative = (self.params.auto.stop.relative / left).clamp(1e-14, 0.5);
+                let (y, report) = self.iterated(right, (relative, left), under).await?;
                 let choice = report.choice;
                 under.runs.push(report);
                 Ok((y, SolvedBy::Iterations(choice)))
@@ -428,18 +436,18 @@ impl HostSystem {
 
     /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,
     /// rounded to pairs.
-    fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
+    async fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
         // Between the sizes of both, so that neither is near an end of the range of floats.
         let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(x)).sqrt());
         let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<f64>>();
         let (start, b, device) = (scaled(x), scaled(b), self.given.device());
         let (report, certified) = if self.pairs() {
             let mut on_device = DoubleVector::from_f64(device, &start)?;
-            let report = self.judged(&mut on_device, &DoubleVector::from_f64(device, &b)?)?;
+            let report = self.judged(&mut on_device, &DoubleVector::from_f64(device, &b)?).await?;
             (report, on_device.read()?)
         } else {
             let mut on_device = Vector::from_f64(device, &start)?;
-            let report = self.judged(&mut on_device, &Vector::from_f64(device, &b)?)?;
+            let report = self.judged(&mut on_device, &Vector::from_f64(device, &b)?).await?;
             (report, on_device.read()?.into_iter().map(f64::from).collect())
         };
         x.iter_mut().zip(certified).for_each(|(x, v)| *x = v * unit);
@@ -472,9 +480,9 @@ impl HostSystem {
         SolveReport { reason: StopReason::NormOnly, components, ..report }
     }
 
-    fn judged<X: Unknowns>(&self, x: &mut X, b: &X) -> Result<SolveReport> {
+    async fn judged<X: Unknowns>(&self, x: &mut X, b: &X) -> Result<SolveReport> {
         let params = ChoiceParams::default().with_stop(self.params.auto.stop).with_max_iters(0);
         let choice = Choice::new(MethodKind::BiCgStab, PreconditionerKind::None);
-        choice.prepare(&*self.given, params)?.solve(x, b)
+        choice.prepare(&*self.given, params)?.solving(x, b, &mut |_| {}).await
     }
 }

@@ -5,12 +5,16 @@ mod block_jacobi;
 mod chebyshev;
 mod incomplete;
 mod jacobi;
+#[cfg(feature = "direct")]
+mod sparse_factors;
 
 pub use approximate_inverse::{Fsai, Spai};
 pub use block_jacobi::BlockJacobi;
 pub use chebyshev::{Chebyshev, ChebyshevParams};
 pub use incomplete::{IluParams, IncompleteCholesky, IncompleteLu};
 pub use jacobi::Jacobi;
+#[cfg(feature = "direct")]
+pub use sparse_factors::SparseFactors;
 
 use crate::data::Vector;
 use crate::error::{Error, Result};
