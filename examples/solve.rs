@@ -79,7 +79,7 @@ struct Args {
     no_presolve: bool,
     /// Sparse factors on the host, where texla has the feature `direct`: by-cost, never, last, first
     #[arg(long, value_parser = words("", DirectUse::WORDS), ignore_case = true, default_value = "by-cost", requires = "matrix",
-        conflicts_with_all = ["method", "precond", "choice", "format", "precision", "no_presolve"])]
+        conflicts_with_all = ["method", "precond", "choice", "format", "precision"])]
     direct: Word<DirectUse>,
     /// What is known of the matrix, which is refused if it is not so: symmetric (up to rounding), definite (that, and solved as such)
     #[arg(long, value_enum, ignore_case = true, requires = "matrix",
@@ -194,6 +194,11 @@ impl Args {
     fn check(&self) -> support::Result {
         if self.restart.is_some() && self.method.0 != Some(MethodKind::Gmres) {
             return Err(Failure::bad_input("--restart: cycles are those of --method gmres"));
+        }
+        if self.no_presolve && self.direct() == DirectUse::First {
+            return Err(Failure::bad_input(
+                "--direct first: factors of the system as given are its last choice; leave --no-presolve out, or say --precond factors",
+            ));
         }
         if self.is_multigrid() {
             check_multigrid(self)?;
@@ -1009,6 +1014,7 @@ fn solve<X: Unknowns>(
                     let choices = args.choices(a)?;
                     let asked = !choices.is_empty();
                     let params = params.with_recurrence(recurrence).with_choices(choices);
+                    let params = params.with_factors(args.direct() != DirectUse::Never);
                     let made = Auto::new(Rc::clone(a), params)?;
                     auto.get_or_init(|| if asked { made } else { made.heard(tell) })
                 }

@@ -142,7 +142,10 @@ fn check(device: &Device, args: &Args) -> support::Result {
 
 impl Args {
     fn params(&self) -> AutoParams {
-        AutoParams::default().with_stop(Stop::relative(self.tol)).with_max_iters(self.max_iters)
+        AutoParams::default()
+            .with_stop(Stop::relative(self.tol))
+            .with_max_iters(self.max_iters)
+            .with_factors(!self.no_direct)
     }
 }
 
