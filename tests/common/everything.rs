@@ -470,7 +470,13 @@ fn solvers(dev: &Device, step: Step<'_>) {
     to("Spai", &|x| Spai::new(&a, 1)?.apply(x, &b));
     to("IncompleteLu", &|x| IncompleteLu::new(&a, IluParams::default())?.apply(x, &b));
     #[cfg(feature = "direct")]
-    to("SparseFactors", &|x| texla::solve::SparseFactors::new(&a)?.apply(x, &b));
+    to("SparseFactors", &|x| {
+        // By itself it draws nothing.
+        let m = texla::solve::SparseFactors::new(&a)?;
+        let report = Gmres::preconditioned(&a, &m, GmresParams::default().with_stop(stop))?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
     to("IncompleteCholesky", &|x| IncompleteCholesky::new(&a, 1e-2)?.apply(x, &b));
     to("Auto", &|x| {
         // What is tried by itself stands in its own steps.
