@@ -123,8 +123,15 @@ fn what_scaling_hides_is_corrected() {
         let a = entries(120, 120, grid.entries().map(|(i, j, v)| (i, j, v * size(i) * size(j))));
         let mut b = vec![0.0; 120];
         b[0] = 1.0;
-        let (x, report) = solved(device, &a, &b, params(1e-6).with_direct(DirectUse::Never));
+        let system = HostSystem::new(device, a.clone(), params(1e-6).with_direct(DirectUse::Never)).unwrap();
+        let mut seen = Vec::new();
+        let (x, report) = system.solve_observed(&b, &[0.0; 120], |point| seen.push(point)).unwrap();
         assert!(report.converged() && report.corrections > 0, "{report}");
+        // Progress goes on over corrections: none begins again at no iteration, or at all of the residual.
+        assert!(seen.is_sorted_by_key(|point| point.iteration), "{seen:?}");
+        let first = report.runs[0].iterations();
+        assert!(seen.iter().any(|point| point.iteration > first), "{seen:?}");
+        assert!(seen.iter().all(|p| p.iteration <= first || p.residual < 0.1), "{seen:?}");
         let rest: f64 = a.mul_vec(&x).unwrap().iter().zip(&b).map(|(ax, b)| (ax - b).powi(2)).sum();
         assert!(rest.sqrt() <= 1e-6, "{:e}, {report}", rest.sqrt());
     });

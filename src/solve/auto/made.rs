@@ -7,6 +7,8 @@ use crate::solve::auto::choice::{Choice, MethodKind, PreconditionerKind};
 use crate::solve::multigrid::{AggregationMultigrid, AggregationParams};
 #[cfg(feature = "direct")]
 use crate::solve::precondition::SparseFactors;
+#[cfg(not(feature = "direct"))]
+use crate::solve::precondition::without_factors;
 use crate::solve::precondition::{
     BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IncompleteCholesky, IncompleteLu, Jacobi,
     Preconditioner, Spai,
@@ -63,12 +65,7 @@ impl<A: LinOp> Made<A> {
             #[cfg(feature = "direct")]
             PreconditionerKind::Factors => Box::new(SparseFactors::feasible(&a)?),
             #[cfg(not(feature = "direct"))]
-            PreconditionerKind::Factors => {
-                return Err(Error::Unsupported {
-                    what: "sparse factors".to_owned(),
-                    why: "texla was built without the feature `direct`".to_owned(),
-                });
-            }
+            PreconditionerKind::Factors => return Err(without_factors()),
         };
         Ok((Made::Alone(alone), None))
     }

@@ -50,6 +50,7 @@ impl HostSystem {
         // Runs go on from each other: each is relative to what the one before it has left.
         let before = under.runs.iter().map(AutoReport::iterations).sum();
         let Under { observe, .. } = under;
+        let left_of_all = if left_of_all.is_finite() { left_of_all } else { 1.0 };
         let mut observe = |point: HistoryPoint| {
             observe(HistoryPoint { residual: point.residual * left_of_all, ..point.after(before) });
         };

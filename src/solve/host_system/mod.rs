@@ -28,6 +28,7 @@ use crate::solve::drive::front::Solver;
 use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, StopReason};
 use crate::solve::drive::slices::{Stopwatch, now};
+use crate::solve::precondition::without_factors;
 use crate::solve::solving::Solving;
 
 /// Parameters of [`HostSystem`].
@@ -168,10 +169,7 @@ impl HostSystem {
     pub fn new(device: &Device, a: Csr, params: HostSystemParams) -> Result<Self> {
         let asked = matches!(params.direct, DirectUse::First | DirectUse::Last);
         if asked && !cfg!(feature = "direct") {
-            return Err(Error::Unsupported {
-                what: "sparse factors".into(),
-                why: "texla was built without the feature `direct`".into(),
-            });
+            return Err(without_factors());
         }
         let normal = NormalForm::new(&a, params.normal)?;
         let given =
@@ -294,7 +292,10 @@ impl HostSystem {
         let told = solved.reason == StopReason::OutOfTime || solved.least_residual.is_some();
         if !(solved.converged() || told) && self.changes_slightly() {
             let again = match self.unchanged() {
-                Ok(other) => Box::pin(other.solving(b, &x, observe)).await,
+                Ok(other) => {
+                    let mut observe = |point: HistoryPoint| observe(point.after(iterations));
+                    Box::pin(other.solving(b, &x, &mut observe)).await
+                }
                 Err(error) => Err(error),
             };
             match again {
@@ -417,9 +418,10 @@ impl HostSystem {
             Road::Elimination => Ok((Vec::new(), SolvedBy::Elimination)),
             Road::Iterations => {
                 let left = norm2(rest) / norm2(b);
-                let left = if left.is_finite() && left > 0.0 { left } else { 1.0 };
                 // By how much of the residual that is left the bound is met.
-                let relative = (self.params.auto.stop.relative / left).clamp(1e-14, 0.5);
+                let share = self.params.auto.stop.relative / left;
+                let relative =
+                    if share.is_nan() { self.params.auto.stop.relative } else { share.clamp(1e-14, 0.5) };
                 let (y, report) = self.iterated(right, (relative, left), under).await?;
                 let choice = report.choice;
                 under.runs.push(report);

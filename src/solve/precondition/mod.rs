@@ -96,6 +96,14 @@ pub(in crate::solve) fn entries<'a>(op: &str, a: &'a dyn LinOp) -> Result<&'a Cs
     })
 }
 
+/// What is said of sparse factors where texla has none.
+pub(in crate::solve) fn without_factors() -> Error {
+    Error::Unsupported {
+        what: "sparse factors".to_owned(),
+        why: "texla was built without the feature `direct`".to_owned(),
+    }
+}
+
 impl dyn Preconditioner + '_ {
     /// [`Preconditioner::apply`] by anybody's preconditioner.
     pub(in crate::solve) fn precondition(&self, z: &mut Vector, r: &Vector) -> Result<()> {
