@@ -18,7 +18,7 @@ use texla::host::{Csr, NormalParams, NormalPart, Triplets, problems};
 use texla::solve::{
     Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostSystem,
     HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision, PreconditionerKind,
-    ResidualKind, SolveReport, Stop, Tried,
+    ResidualKind, SolveReport, SolvedBy, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Shape, Side, Sides, SparseFormat, Stencil,
@@ -647,7 +647,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     } else {
         report.check(format!("converged (it says {})", solved.reason), args.tol, check.judged(), false);
     }
-    report.at_most("readbacks in the loop", 0.0, solved.readbacks_in_loop as f64);
+    // Factors on the host read by nature.
+    if choice.preconditioner != PreconditionerKind::Factors {
+        report.at_most("readbacks in the loop", 0.0, solved.readbacks_in_loop as f64);
+    }
     if let Some(path) = &args.out {
         write_solutions(path, args, &problem, &outcomes, report)?;
     }
@@ -828,6 +831,15 @@ impl Way {
                 let watched = Watched::new(args.tol);
                 let (x, report) = system.solve_observed(b, start, |point| watched.show(point))?;
                 watched.progress.finish();
+                if args.assume == Some(Assumed::Definite)
+                    && report.by == (SolvedBy::Factors { cholesky: false })
+                {
+                    return Err(Error::Matrix {
+                        op: "solve",
+                        detail: "is not definite, as --assume definite says: it has no Cholesky factors"
+                            .to_owned(),
+                    });
+                }
                 Ok((report.as_run(), Some(report.normal), report.by.without_iterations(), Answer::Host(x)))
             }
         }

@@ -54,8 +54,8 @@ pub use packed::{
 #[cfg(feature = "direct")]
 pub use precondition::SparseFactors;
 pub use precondition::{
-    BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
-    Jacobi, Preconditioner, Spai,
+    BlockJacobi, Chebyshev, ChebyshevParams, Fsai, HostInverse, Identity, IluParams, IncompleteCholesky,
+    IncompleteLu, Jacobi, Preconditioner, Spai,
 };
 pub use solving::{Slice, SolveProgress, Solving};
 pub use space::{Dot, M, Number, Operand, Recipe, Register, Space, Store, Update};

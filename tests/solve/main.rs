@@ -25,6 +25,7 @@ mod least_squares;
 mod least_squares_pairs;
 mod minres;
 mod null_space;
+mod on_host;
 mod ownership;
 mod pairs;
 mod precondition;

@@ -27,6 +27,7 @@ const send = form(async () => {
   const certified = found.converged ? "certified" : "not met";
   facts($("result"), [
     ["matrix", found.matrix],
+    ["normal form", found.normal],
     ["by", found.by],
     ["iterations", found.iterations],
     ["residual, on the device", `${found.certified.toExponential(3)} (${certified})`],

@@ -4,15 +4,18 @@
 use std::rc::Rc;
 
 use texla::host::{Csr, Triplets, market, problems};
-use texla::solve::{Auto, AutoParams, AutoReport, Precision, Slice, SolveProgress, Solving, Stop};
-use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix, Vector};
+use texla::solve::{
+    AutoParams, DirectUse, HostReport, HostSystem, HostSystemParams, Precision, Slice, SolveProgress, Solving,
+    Stop,
+};
+use texla::{Device, Error};
 
-use crate::support::{Failure, Ordinary, Result, believable, residual};
+use crate::support::{Failure, Result, believable, residual};
 
-/// A problem and what it came to.
+/// A problem and its solution.
 pub struct Solved {
     pub matrix: String,
-    pub report: AutoReport,
+    pub report: HostReport,
     /// `‖b - A x‖ / ‖b‖` by the host, in 64 bits.
     pub residual: f64,
     pub solution: Vec<f32>,
@@ -75,59 +78,37 @@ fn norm(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// A solve under way: of `A x = A 1`, in units in which it is [ordinary](Ordinary), by pairs of floats where the device certifies them.
+/// A solve under way, of `A x = A 1` in its normal form.
 pub struct Solve {
     a: Csr,
     b: Vec<f64>,
-    unknowns: Unknowns,
-}
-
-enum Unknowns {
-    Single(Solving<'static, Box<Vector>, AutoReport>),
-    Pairs(Solving<'static, Box<DoubleVector>, AutoReport>),
+    solving: Solving<'static, Vec<f64>, HostReport>,
 }
 
 impl Solve {
-    pub fn new(device: &Device, a: Csr, tolerance: f64) -> Result<Self> {
-        let (n, b) = (a.shape().cols, a.mul_vec(&vec![1.0; a.shape().cols])?);
-        let Ordinary { a, b, .. } = Ordinary::new(a, b)?;
-        let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto)?;
-        let params = AutoParams::default().with_stop(Stop::relative(tolerance));
-        let params = params.with_recurrence(Precision::Auto.recurrence());
-        let auto = Auto::new(Rc::new(stored), params)?;
-        let unknowns = if device.capabilities().exact_form.is_some() {
-            let x = Box::new(DoubleVector::zeros(device, n)?);
-            Unknowns::Pairs(auto.begin(x, Box::new(DoubleVector::from_f64(device, &b)?)))
-        } else {
-            let x = Box::new(Vector::zeros(device, n)?);
-            Unknowns::Single(auto.begin(x, Box::new(Vector::from_f64(device, &b)?)))
-        };
-        Ok(Solve { a, b, unknowns })
+    pub fn new(device: &Device, a: Csr, tolerance: f64, direct: DirectUse) -> Result<Self> {
+        let n = a.shape().cols;
+        let b = a.mul_vec(&vec![1.0; n])?;
+        let auto = AutoParams::default()
+            .with_stop(Stop::relative(tolerance))
+            .with_recurrence(Precision::Auto.recurrence());
+        let params = HostSystemParams::default().with_auto(auto).with_direct(direct);
+        let system = Rc::new(HostSystem::new(device, a.clone(), params)?);
+        Ok(Solve { solving: system.begin(b.clone(), vec![0.0; n]), a, b })
     }
 
     /// Goes on, for a slice at most.
     pub fn advance(&mut self, slice: Slice) -> Result<SolveProgress> {
-        Ok(match &mut self.unknowns {
-            Unknowns::Single(solving) => solving.advance(slice)?,
-            Unknowns::Pairs(solving) => solving.advance(slice)?,
-        })
+        Ok(self.solving.advance(slice)?)
     }
 
-    /// What it came to; waits where it is not done.
+    /// The solution; waits where it is not done.
     pub fn finish(self) -> Result<Solved> {
-        let (report, x) = match self.unknowns {
-            Unknowns::Single(solving) => {
-                let (x, report) = solving.finish();
-                (report?, x.read()?.into_iter().map(f64::from).collect())
-            }
-            Unknowns::Pairs(solving) => {
-                let (x, report) = solving.finish();
-                (report?, x.read()?)
-            }
-        };
+        let (x, report) = self.solving.finish();
         let left = norm(residual(&self.a, &x, &self.b));
         let residual = if left == 0.0 { 0.0 } else { left / norm(self.b) };
         let matrix = format!("{}, {} nonzeros", self.a.shape(), self.a.nnz());
-        Ok(Solved { matrix, report, residual, solution: x.iter().map(|x| *x as f32).collect() })
+        let solution = x.iter().map(|x| *x as f32).collect();
+        Ok(Solved { matrix, report: report?, residual, solution })
     }
 }

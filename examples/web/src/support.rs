@@ -83,5 +83,5 @@ pub use outcome::{Failure, Result};
 pub use picture::{Picture, field, plain_fragments};
 pub use program::program;
 #[cfg(feature = "work")]
-pub use residual::{Ordinary, believable, residual};
+pub use residual::{believable, residual};
 pub use worst::worst;

@@ -1,10 +1,13 @@
-// Measures, in Chromium: node measure.mjs FOLDER SERVE bench|soak [chromium|swiftshader ...]. `bench` compares with TensorFlow.js and
-// with WebGL alone; `soak` plays water for ten minutes (MINUTES) and looks at memory, objects and the time of a picture.
+// Measures, in Chromium: node measure.mjs FOLDER SERVE bench|soak|solve [chromium|swiftshader|FILE ...]. `bench` compares with
+// TensorFlow.js and with WebGL alone; `soak` plays water for ten minutes (MINUTES) and looks at memory, objects and the time of a
+// picture; `solve` gives the page that solves these files of matrices.
 import assert from "node:assert/strict";
 import path from "node:path";
 import { launch, serve } from "./browsers.mjs";
 
-const [folder, program, what, ...named] = process.argv.slice(2);
+const [folder, program, what, ...words] = process.argv.slice(2);
+const files = words.filter((word) => word.includes("."));
+const named = words.filter((word) => !word.includes("."));
 
 async function bench(browser, root) {
   const page = await browser.newPage();
@@ -45,12 +48,26 @@ async function soak(browser, root) {
   assert.ok(last.heap < 1.5 * first.heap + 5e6, `the heap does not grow: ${first.heap}, ${last.heap}`);
 }
 
+async function solve(browser, root) {
+  const page = await browser.newPage();
+  await page.goto(`${root}${path.basename(folder)}/solve.html`);
+  const done = () => page.waitForFunction(() => window.found && document.body.dataset.state === "done", { timeout: 600000 });
+  await done();
+  for (const file of files) {
+    await page.evaluate(() => { window.found = null; });
+    await (await page.$("#file")).uploadFile(file);
+    await done();
+    const found = await page.evaluate(() => window.found);
+    console.log(`${path.basename(file)}: ${found.matrix}; ${found.by}; ${found.reason}, ${found.iterations} iterations, ${found.certified.toExponential(1)} (${found.residual.toExponential(1)} in 64 bits); made in ${found.making.toFixed(0)} ms, ${found.all.toFixed(0)} ms from file to answer`);
+  }
+}
+
 const { root, stop } = await serve(program, path.dirname(path.resolve(folder)));
 try {
   for (const name of named.length ? named : ["chromium", "swiftshader"]) {
     const { browser, close } = await launch(name);
     try {
-      await (what === "soak" ? soak : bench)(browser, root);
+      await ({ bench, soak, solve })[what](browser, root);
     } finally {
       await close();
     }

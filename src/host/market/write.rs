@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Writes a matrix to a file as `coordinate real general`, one line per stored entry in the order of the entries.
 ///
+/// A file whose name ends in `.gz` is compressed (feature `gzip`), as are those of the other functions.
+///
 /// Values have as many digits as it takes to read the same `f64` again: writing and reading changes nothing.
 ///
 /// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite, and [`TooLarge`](Kind::TooLarge) for 2^31
@@ -112,16 +114,42 @@ pub fn write_array_to<T: Copy + Into<f64>>(
     Writer::new(writer, "writer").array(shape, values)
 }
 
-/// Lets `write` write the file, which is in its place only when all of it is.
+/// Lets `write` write the file, compressed where its name ends in `.gz`; it is in its place only when all of it is.
 fn to_file(
     path: &Path,
-    write: impl FnOnce(Writer<'_, &mut PendingFile>) -> Result<(), MarketError>,
+    write: impl FnOnce(Writer<'_, &mut dyn Write>) -> Result<(), MarketError>,
 ) -> Result<(), MarketError> {
     let name = path.display().to_string();
     let failed = |e| MarketError::io(&name, &e);
+    let compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     let mut file = PendingFile::create(path).map_err(failed)?;
-    write(Writer::new(&mut file, &name))?;
+    if compressed {
+        in_gzip(&mut file, &name, write)?;
+    } else {
+        write(Writer::new(&mut file, &name))?;
+    }
     file.finish().map_err(failed)
+}
+
+#[cfg(feature = "gzip")]
+fn in_gzip(
+    file: &mut PendingFile,
+    name: &str,
+    write: impl FnOnce(Writer<'_, &mut dyn Write>) -> Result<(), MarketError>,
+) -> Result<(), MarketError> {
+    let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+    write(Writer::new(&mut packed, name))?;
+    packed.finish().map(|_| ()).map_err(|e| MarketError::io(name, &e))
+}
+
+#[cfg(not(feature = "gzip"))]
+fn in_gzip(
+    _: &mut PendingFile,
+    name: &str,
+    _: impl FnOnce(Writer<'_, &mut dyn Write>) -> Result<(), MarketError>,
+) -> Result<(), MarketError> {
+    let why = "texla was built without the feature `gzip`; a name without .gz is written as text";
+    Err(MarketError::io(name, &std::io::Error::new(std::io::ErrorKind::Unsupported, why)))
 }
 
 /// A writer that knows its line.

@@ -10,8 +10,8 @@ use crate::solve::precondition::SparseFactors;
 #[cfg(not(feature = "direct"))]
 use crate::solve::precondition::without_factors;
 use crate::solve::precondition::{
-    BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IncompleteCholesky, IncompleteLu, Jacobi,
-    Preconditioner, Spai,
+    BlockJacobi, Chebyshev, ChebyshevParams, Fsai, HostInverse, Identity, IncompleteCholesky, IncompleteLu,
+    Jacobi, Preconditioner, Spai,
 };
 
 /// What has been made, and what of it multiplies by the matrix.
@@ -94,6 +94,10 @@ impl<A: LinOp> Preconditioner for Made<A> {
 
     fn is_replayable(&self) -> bool {
         self.inner().is_replayable()
+    }
+
+    fn on_host(&self) -> Option<&dyn HostInverse> {
+        self.inner().on_host()
     }
 
     fn indefinite(&self) -> Option<String> {

@@ -126,9 +126,11 @@ pub(in crate::solve) async fn iterated(
         // Whether the operator can do what pairs need, the first residual tells: nothing is written before that.
         let b = projected.as_ref().map_or(b, Right::of);
         let mut at = Iterate::new(a, given, b, finite.facts()).await?;
-        let report = run(&mut at, &finite).await?;
+        let mut report = run(&mut at, &finite).await?;
         at.x.copy_to(x.parts_mut())?;
-        Ok(SolveReport { pairs: at.is_double(), ..report }.counted(a.device(), &before))
+        report.pairs = at.is_double();
+        report.readbacks_in_loop += at.corrections;
+        Ok(report.counted(a.device(), &before))
     })
     .await
 }

@@ -49,6 +49,8 @@ pub(in crate::solve) struct Iterate<'a> {
     pub lost: f64,
     /// The norm of the residual, where `r` holds that of the start already.
     first: Option<(f64, Accuracy)>,
+    /// Residuals that the host has read to correct the start.
+    pub corrections: u64,
     /// The norm of a bound on the error of the residual, where it was found with that; until a residual is computed again.
     error: Option<f64>,
 }
@@ -148,6 +150,7 @@ impl<'a> Iterate<'a> {
             begins: true,
             lost: 0.0,
             first,
+            corrections: 0,
             error: None,
         })
     }
@@ -354,6 +357,11 @@ impl<'a> Iterate<'a> {
     /// projection makes of it.
     pub fn put(&mut self, x: Iterand) {
         (self.x, self.begins, self.error) = (x, true, None);
+    }
+
+    /// The start has been corrected: nothing that was known of it holds, nor is it zero.
+    pub fn start_has_changed(&mut self) {
+        (self.first, self.error, self.from_zero) = (None, None, false);
     }
 
     /// Starts again from zero.

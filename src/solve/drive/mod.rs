@@ -12,6 +12,7 @@ pub(super) mod front;
 pub(super) mod iterate;
 pub(super) mod looks;
 pub(super) mod null_space;
+mod on_host;
 pub(super) mod report;
 pub(super) mod rounding;
 pub(super) mod scales;

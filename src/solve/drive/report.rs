@@ -285,7 +285,8 @@ pub struct SolveReport {
     pub replacements: usize,
     /// Looks at the residual through a polled fence.
     pub async_checks: u64,
-    /// Readbacks that waited, inside the loop: none.
+    /// Readbacks that waited, inside the loop: none, but those of a preconditioner on the host and of [its
+    /// corrections](crate::solve::Preconditioner::on_host).
     pub readbacks_in_loop: u64,
     /// Draws of the whole solve, from its first check to the certificate, but for those in vain.
     pub draws_useful: u64,

@@ -19,7 +19,7 @@ use crate::host::aggregate::suits;
 pub enum DirectUse {
     /// By what they are predicted to take: first where that is less than the set-up of multigrid, or where that does not suit the
     /// matrix and it is less than 15 s for Cholesky's and 2 s for others; last up to 2 minutes, after iterations have taken as
-    /// long.
+    /// long. Never where it is more than [`Stop::within`](crate::solve::Stop::within).
     #[default]
     ByCost,
     /// Iterations alone.
@@ -71,10 +71,11 @@ impl HostSystem {
 
     fn by_cost(&mut self, plan: &DirectPlan) -> Vec<Road> {
         let (matrix, iterations, factors) = (self.normal.matrix(), Road::Iterations, Road::Factors);
-        if !plan.is_feasible() {
+        let seconds = plan.seconds();
+        let within = self.params.auto.stop.within;
+        if !plan.is_feasible() || within.is_some_and(|within| seconds > within.as_secs_f64()) {
             return vec![iterations];
         }
-        let seconds = plan.seconds();
         let scales = self.normal.column_scales();
         let vector: Vec<f64> = scales.iter().map(|s| s.recip()).collect();
         let aggregates = || suits(matrix, Some(&vector));

@@ -187,7 +187,11 @@ impl<M: KrylovMethod> Parts<'_, M> {
         observe: &mut Observer<'_>,
     ) -> Result<SolveReport> {
         let limits = Limits { stop: self.params.stop(), max_iters: self.params.max_iters() };
-        front::solve(M::SOLVE, (self.a, x, b), limits, observe, async |at| M::start(self, at).await).await
+        front::solve(M::SOLVE, (self.a, x, b), limits, observe, async |at| {
+            at.correct_start(self.m, limits.stop.relative)?;
+            M::start(self, at).await
+        })
+        .await
     }
 }
 

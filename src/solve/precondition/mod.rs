@@ -45,11 +45,26 @@ pub trait Preconditioner {
         false
     }
 
+    /// `M` in 64 bits, where it has that on the host: Krylov methods then begin with `x + M (b - A x)`, up to three times while that
+    /// gains ten times, and iterate from there (feature `direct`).
+    fn on_host(&self) -> Option<&dyn HostInverse> {
+        None
+    }
+
     /// Why `M` is not symmetric and positive definite, where it knows that it is not ("has the diagonal entry -1 at 3"): methods that
     /// need it to be refuse it with that.
     fn indefinite(&self) -> Option<String> {
         None
     }
+}
+
+/// An inverse of a matrix on the host, such as one by factors: see [`Preconditioner::on_host`].
+pub trait HostInverse {
+    /// Returns `A⁻¹ r`, or what is close to it.
+    ///
+    /// # Errors
+    /// Those of the inverse; they end the solve.
+    fn solve(&self, r: &[f64]) -> Result<Vec<f64>>;
 }
 
 /// Forwards every function, the provided ones too.
@@ -69,6 +84,10 @@ impl<H: Handle<Target: Preconditioner>> Preconditioner for H {
 
     fn is_replayable(&self) -> bool {
         (**self).is_replayable()
+    }
+
+    fn on_host(&self) -> Option<&dyn HostInverse> {
+        (**self).on_host()
     }
 
     fn indefinite(&self) -> Option<String> {
@@ -150,6 +169,10 @@ impl<P: Preconditioner> Preconditioner for Option<P> {
 
     fn is_replayable(&self) -> bool {
         self.as_ref().is_none_or(P::is_replayable)
+    }
+
+    fn on_host(&self) -> Option<&dyn HostInverse> {
+        self.as_ref().and_then(P::on_host)
     }
 
     fn indefinite(&self) -> Option<String> {

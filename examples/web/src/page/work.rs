@@ -6,7 +6,7 @@ use std::time::Duration;
 use js_sys::{Date, Function, Uint32Array};
 use texla::gl::Counters;
 use texla::script::{Interpreter, ScriptError, ScriptErrorKind, ScriptRun, parse};
-use texla::solve::{Slice, Tried};
+use texla::solve::{DirectUse, Slice, Tried};
 use texla::{Device, PendingRead, Scalar};
 use wasm_bindgen::prelude::*;
 
@@ -28,12 +28,13 @@ impl Solve {
     /// Of a built-in problem of a side, or of the text of a file.
     #[wasm_bindgen(constructor)]
     pub fn new(gpu: &Gpu, name: &str, side: usize, text: Option<Vec<u8>>, tolerance: f64) -> Page<Solve> {
-        let a = match text {
-            None => solve::built_in(name, side),
-            Some(text) => solve::from_text(name, &text),
+        // A problem by name is there to see iterations; a file by what is predicted to take least.
+        let (a, direct) = match text {
+            None => (solve::built_in(name, side), DirectUse::Last),
+            Some(text) => (solve::from_text(name, &text), DirectUse::ByCost),
         };
         let (device, before) = (gpu.device.clone(), gpu.device.counters());
-        let solve = a.and_then(|a| solve::Solve::new(&device, a, tolerance)).map_err(thrown)?;
+        let solve = a.and_then(|a| solve::Solve::new(&device, a, tolerance, direct)).map_err(thrown)?;
         Ok(Solve { solve, device, before })
     }
 
@@ -54,22 +55,24 @@ impl Solve {
         let Solve { solve, device, before } = self;
         let solved = solve.finish().map_err(thrown)?;
         let (work, report) = (device.counters().since(&before), &solved.report);
+        let run = report.as_run();
         let told = |tried: &Tried| {
             let ms = 1e3 * (tried.set_up + tried.solving).as_secs_f64();
             format!("{}: {}, {ms:.0} ms", tried.choice, tried.why)
         };
-        let tried: Vec<String> = report.tried.iter().map(told).collect();
+        let tried: Vec<String> = report.runs.iter().flat_map(|run| &run.tried).map(told).collect();
         Ok(object([
             ("matrix", solved.matrix.into()),
-            ("by", report.choice.to_string().into()),
+            ("normal", report.normal.as_str().into()),
+            ("by", report.by.to_string().into()),
             ("reason", report.solved.reason.to_string().into()),
             ("converged", report.converged().into()),
-            ("iterations", (report.iterations() as f64).into()),
+            ("iterations", (report.solved.iterations as f64).into()),
             ("certified", report.solved.true_residual.into()),
             ("residual", solved.residual.into()),
-            ("setUp", (1e3 * report.set_up.as_secs_f64()).into()),
-            ("solving", (1e3 * report.solving.as_secs_f64()).into()),
-            ("compiling", (1e3 * report.compiling.as_secs_f64()).into()),
+            ("setUp", (1e3 * run.set_up.as_secs_f64()).into()),
+            ("solving", (1e3 * run.solving.as_secs_f64()).into()),
+            ("compiling", (1e3 * run.compiling.as_secs_f64()).into()),
             ("tried", tried.join("\n").into()),
             ("draws", (work.draws as f64).into()),
             ("readbacks", (report.solved.readbacks_in_loop as f64).into()),
