@@ -325,7 +325,7 @@ fn check_multigrid(args: &Args) -> support::Result {
         (Some(path), ..) => {
             let path = path.display();
             format!(
-                "it needs the grid that a matrix stands for, and {path} does not say it; --precond amg needs none, where the matrix is symmetric positive definite"
+                "it needs the grid that a matrix stands for, and {path} does not say it; --precond geometric looks for it in the entries, and --precond amg needs none, where the matrix is symmetric positive definite"
             )
         }
         (_, Some(MethodKind::Cgls), _) => {
@@ -497,6 +497,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         "reason",
         "method",
         "preconditioner",
+        "grid",
         "preparation",
         "tried",
         "precision",
@@ -548,11 +549,18 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     ));
 
     let mut outcomes = Vec::new();
-    for b in &problem.columns {
-        outcomes.push(way.outcome(device, args, &problem, b)?);
+    let several = problem.columns.len() > 1;
+    for (k, b) in (1..).zip(&problem.columns) {
+        let outcome = way.outcome(device, args, &problem, b);
+        outcomes.push(
+            outcome.map_err(
+                |error| if several { error.of(format_args!("column {k} of --rhs")) } else { error },
+            )?,
+        );
     }
     let shown = Outcome::to_be_told(&outcomes);
-    let Some(Outcome { auto, normal, by, check, all, read_back, work, .. }) = outcomes.get(shown) else {
+    let Some(Outcome { auto, normal, by, grid, check, all, read_back, work, .. }) = outcomes.get(shown)
+    else {
         return Err(Failure::bad_input("--rhs: the file has no column"));
     };
     let (all, read_back, by) = (*all, *read_back, *by);
@@ -576,6 +584,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
             "components",
             json!(solved.components.map(|c| json!({ "omega": c.omega, "rows": c.rows, "of": c.of }))),
         )
+        .set("grid", json!(grid.map(|grid| grid.sides())))
         .set("preparation", if choice.prepares() { "matched" } else { "none" })
         .set("choice", json!(by.is_none().then(|| args.by(choice))))
         .set("went_on_from", json!(auto.went_on_from()))
@@ -624,6 +633,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         say(format_args!("normal form {normal}"));
     }
     say(format_args!("by          {}", by.map_or(args.by(choice), str::to_owned)));
+    if let Some(grid) = grid {
+        say(format_args!("            {grid} found in the pattern"));
+    }
     if let Some(residual) = auto.went_on_from() {
         say(format_args!("went on     from a relative residual of {residual:.1e}, to which others had come"));
     }
@@ -667,6 +679,8 @@ struct Outcome {
     normal: Option<String>,
     /// What has solved it, where that was no iteration.
     by: Option<&'static str>,
+    /// The grid that was found in the entries, where that was of use.
+    grid: Option<Grid>,
     solution: Vec<f64>,
     check: Check,
     all: Duration,
@@ -805,7 +819,13 @@ impl Way {
         // What a normal form solves is no least squares, whatever its last resort has been.
         let method = normal.as_ref().map_or(auto.choice.method, |_| MethodKind::Gmres);
         let check = check(problem, b, &solution, method)?;
-        Ok(Outcome { auto, normal, by, solution, check, all, read_back, work })
+        let is_geometric = by.is_none() && auto.choice.preconditioner == PreconditionerKind::Geometric;
+        let matrix = match self {
+            Way::Given(..) => &problem.a,
+            Way::Normal(system) => system.normal().matrix(),
+        };
+        let grid = matrix.grid().filter(|_| is_geometric);
+        Ok(Outcome { auto, normal, by, grid, solution, check, all, read_back, work })
     }
 
     fn solve(
@@ -868,6 +888,7 @@ fn tell(event: &AutoEvent<'_>) {
     match event {
         _ if Progress::is_shown() => {}
         AutoEvent::Begins(choice) => eprintln!("solve: trying {choice}"),
+        AutoEvent::Factors { seconds } => eprintln!("solve: making sparse factors, {seconds:.1} s predicted"),
         AutoEvent::GivenUp(Tried { choice, why, .. }) => {
             eprintln!("solve: gave up {choice}: {}", in_flags(why))
         }

@@ -8,13 +8,13 @@ use common::harness::{assert_padded, fitting, on_both};
 use common::random::{Rng, uniform};
 use common::reference;
 use common::worst::worst;
-use texla::host::Csr;
+use texla::host::{Csr, Triplets};
 use texla::ops::{self, Combine};
 use texla::solve::{
     CgParams, ConjugateGradient, Cycle, Multigrid, MultigridParams, Preconditioner, Smoother, SolveReport,
     Stop, StopReason, project_out,
 };
-use texla::{Device, Error, Grid, Side, Sides, Stencil, StencilParams, Vector};
+use texla::{BandedMatrix, Device, Error, Grid, Shape, Side, Sides, Stencil, StencilParams, Vector};
 
 /// Right-hand sides.
 trait Consistent {
@@ -398,6 +398,52 @@ fn the_preconditioner_is_symmetric_and_positive() {
             let gap = (dot(&u, &mv) - dot(&mu, &v)).abs();
             assert!(gap <= 1e-5 * size, "{case:?}: {gap:e} of {size:e}");
         }
+    });
+}
+
+/// Operators given by their entries alone: what is found is what they were made of, and nothing else is taken for a grid.
+#[test]
+fn of_a_matrix_the_grid_and_its_sides_are_found() {
+    on_both(|dev| {
+        let mut count = 0;
+        for case in cases().into_iter().filter(|case| case.solid.is_empty()) {
+            let n = case.grid.len();
+            if n > fitting(dev, n) {
+                continue;
+            }
+            let axes = || case.grid.sides().into_iter().zip(case.sides).filter(|(cells, _)| *cells > 1);
+            let is_found = axes().count() >= 2
+                && axes().all(|(cells, sides)| cells >= 5 && !sides.contains(&Side::Periodic));
+            let a = case.stencil(dev);
+            assert_eq!(a.csr().grid(), is_found.then_some(case.grid), "{case:?}");
+            let banded = BandedMatrix::from_csr(dev, a.csr().clone()).unwrap();
+            let params = MultigridParams::default();
+            let Ok(m) = Multigrid::of_matrix(&banded, params) else {
+                assert!(!is_found, "{case:?}");
+                continue;
+            };
+            let same = Multigrid::new(&a, params).unwrap();
+            assert!(m.grids().eq(same.grids()), "{case:?}");
+            // What sides hold across a plane is found as a shift, for which sweeps have other weights.
+            if case.grid.nz == 1 && case.weights[2] != 0.0 {
+                continue;
+            }
+            let r = Vector::from_slice(dev, &case.b(&a, 3)).unwrap();
+            let [found, expected] = [&m, &same].map(|m| {
+                let mut z = Vector::zeros(dev, n).unwrap();
+                m.apply(&mut z, &r).unwrap();
+                z.read().unwrap()
+            });
+            let largest = expected.iter().fold(0.0, |m, v| worst(m, f64::from(v.abs())));
+            let apart = found.iter().zip(&expected).fold(0.0, |m, (a, b)| worst(m, f64::from((a - b).abs())));
+            assert!(apart <= 1e-4 * largest, "{apart} of {largest}: {case:?}");
+            count += 1;
+        }
+        assert!(count >= 6, "{count}");
+        let skew = Triplets::from_entries(Shape::new(2, 2), [(0, 1, 1.0)]).unwrap().to_csr();
+        let refused =
+            Multigrid::of_matrix(BandedMatrix::from_csr(dev, skew).unwrap(), MultigridParams::default());
+        assert!(matches!(refused, Err(Error::Matrix { .. })));
     });
 }
 

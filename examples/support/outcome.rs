@@ -30,6 +30,16 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The same, said of a part of what was asked for.
+    pub fn of(self, part: impl Display) -> Self {
+        let said = |message: String| format!("{part}: {message}");
+        match self {
+            Self::Unsolved(message) => Self::Unsolved(said(message)),
+            Self::BadInput(message) => Self::BadInput(said(message)),
+            other => other,
+        }
+    }
+
     pub fn unsolved(message: impl Display) -> Self {
         Self::Unsolved(message.to_string())
     }

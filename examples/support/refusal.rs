@@ -7,7 +7,7 @@ use texla::host::Csr;
 use texla::solve::{MethodKind, PreconditionerKind};
 
 /// Names of the library, and what they are for somebody with flags.
-const NAMES: [(&str, &str); 25] = [
+const NAMES: [(&str, &str); 26] = [
     ("HostSystem: ", ""),
     ("(DoubleVector)", "(--precision refined)"),
     ("(Recurrence::Double)", "(--precision double)"),
@@ -32,6 +32,7 @@ const NAMES: [(&str, &str); 25] = [
     ("IncompleteLu", "ilut"),
     ("IncompleteCholesky", "ic0"),
     ("AggregationMultigrid", "amg"),
+    ("Multigrid::of_matrix", "geometric"),
     ("Multigrid", "multigrid"),
 ];
 

@@ -6,7 +6,8 @@ use super::coefficients::{Rest, Scaling, is_power_of_two};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Format;
-use crate::host::{Csr, Triplets};
+use crate::host::parallel::Threads;
+use crate::host::{Csr, Diagonal, Triplets};
 use crate::kernel::PooledTexture;
 use crate::profile::{Fetches, Workload};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
@@ -76,12 +77,11 @@ impl BandedMatrix {
     pub fn from_csr(device: &Device, csr: Csr) -> Result<Self> {
         check_sides(device, "BandedMatrix", csr.shape())?;
         let scaling = Scaling::new("BandedMatrix", csr.values())?;
-        let offsets = csr.diagonal_offsets();
         let mut made = BandedMatrix {
             device: device.clone(),
             csr,
             asymmetry: OnceCell::new(),
-            offsets,
+            offsets: Vec::new(),
             bands: Vec::new(),
             scaling,
             rest: Rest::unknown(),
@@ -161,51 +161,47 @@ impl BandedMatrix {
 
     fn upload(&mut self) -> Result<()> {
         let _scope = self.device.scope()?;
-        let rows = self.csr.shape().rows;
-        let mut high = vec![vec![0.0f32; rows]; self.offsets.len()];
-        let mut low = vec![Vec::new(); self.offsets.len()];
-        for (i, j, value) in self.csr.entries() {
-            let offset = j as i64 - i as i64;
-            let Ok(band) = self.offsets.binary_search(&offset) else { continue };
-            let (h, l) = self.scaling.split(value);
-            if let Some(slot) = high.get_mut(band).and_then(|b| b.get_mut(i)) {
-                *slot = h;
+        let found = self.csr.diagonals(usize::MAX).unwrap_or_default();
+        let band = |diagonal: &Diagonal| match diagonal.constant(self.shape()) {
+            Some(value) => {
+                let (high, low) = self.scaling.split(value);
+                Ok(Band::Constant { high, low })
             }
-            if l != 0.0
-                && let Some(remainders) = low.get_mut(band)
-            {
-                remainders.resize(rows, 0.0);
-                if let Some(slot) = remainders.get_mut(i) {
-                    *slot = l;
-                }
-            }
-        }
-        let mut bands = Vec::with_capacity(high.len());
-        for ((high, low), offset) in high.iter().zip(&low).zip(&self.offsets) {
-            if let Some(constant) = self.constant(*offset, high, low) {
-                bands.push(constant);
-                continue;
-            }
-            let low = if low.is_empty() { None } else { Some(self.texture(low)?) };
-            let powers = low.is_none() && high.iter().all(|v| is_power_of_two(f64::from(*v)));
-            bands.push(Band::Stored { high: self.texture(high)?, low, powers });
-        }
-        self.bands = bands;
+            None => self.stored(diagonal.offset),
+        };
+        self.bands = found.iter().map(band).collect::<Result<_>>()?;
+        self.offsets = found.iter().map(|diagonal| diagonal.offset).collect();
         Ok(())
     }
 
-    /// The diagonal as a number, if its coefficients are equal wherever row and column exist.
-    fn constant(&self, offset: i64, high: &[f32], low: &[f32]) -> Option<Band> {
-        let Shape { rows, cols } = self.shape();
-        let begin = usize::try_from(-offset).unwrap_or(0).min(rows);
-        let end = usize::try_from(cols as i64 - offset).unwrap_or(0).min(rows);
-        let same = |values: &[f32]| {
-            let inside = values.get(begin..end)?;
-            let first = inside.first().copied()?;
-            inside.iter().all(|v| *v == first).then_some(first)
+    /// A diagonal whose coefficients are stored.
+    fn stored(&self, offset: i64) -> Result<Band> {
+        let (csr, scaling) = (&self.csr, self.scaling);
+        let pair = |i: usize| {
+            let (cols, values) = csr.row_slices(i);
+            let col = u32::try_from(i as i64 + offset).ok()?;
+            let value = values.get(cols.binary_search(&col).ok()?)?;
+            Some(scaling.split(*value))
         };
-        let low = if low.is_empty() { 0.0 } else { same(low)? };
-        Some(Band::Constant { high: same(high)?, low })
+        let threads = Threads::all();
+        let mut list = vec![0.0f32; self.shape().rows];
+        // Whether any has a remainder, and whether all are powers of two.
+        let blocks = threads.blocks(&mut list, |begin, block| {
+            (begin..).zip(block).fold((false, true), |(rest, powers), (i, slot)| {
+                let (high, low) = pair(i).unwrap_or_default();
+                *slot = high;
+                (rest || low != 0.0, powers && is_power_of_two(f64::from(high)))
+            })
+        });
+        let (has_rest, powers) = blocks.into_iter().fold((false, true), |a, b| (a.0 || b.0, a.1 && b.1));
+        let high = self.texture(&list)?;
+        if !has_rest {
+            return Ok(Band::Stored { high, low: None, powers });
+        }
+        threads.blocks(&mut list, |begin, block| {
+            (begin..).zip(block).for_each(|(i, slot)| *slot = pair(i).map_or(0.0, |(_, low)| low));
+        });
+        Ok(Band::Stored { high, low: Some(self.texture(&list)?), powers: false })
     }
 
     fn texture(&self, values: &[f32]) -> Result<PooledTexture> {

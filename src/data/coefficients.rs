@@ -1,10 +1,14 @@
 //! Matrix coefficients on their way to the device: checked, scaled into range, and split into double-float pairs.
 
 use std::cell::OnceCell;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use crate::error::{Result, check_finite};
 use crate::host::Csr;
+use crate::host::parallel::Threads;
+
+/// Coefficients that are worth a thread.
+const MANY: usize = 1 << 15;
 
 /// The exponent by which a matrix's coefficients are divided on the device.
 ///
@@ -25,8 +29,15 @@ impl Scaling {
 
     /// Refuses what does not fit 32 bits (the finite-input rule), else finds the exponent.
     pub fn new(what: &str, values: &[f64]) -> Result<Self> {
-        check_finite(what, values.iter().copied())?;
-        let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let parts = Threads::all().parts(values.len(), MANY, |part| {
+            let values = values.get(part).unwrap_or_default();
+            let fits = values.iter().all(|v| (*v as f32).is_finite());
+            fits.then(|| values.iter().fold(0.0, |m: f64, v| m.max(v.abs())))
+        });
+        let Some(largest) = parts.into_iter().try_fold(0.0, |m: f64, part| Some(m.max(part?))) else {
+            check_finite(what, values.iter().copied())?;
+            return Ok(Scaling::default());
+        };
         let exponent = exponent(largest);
         // No further than into the ordinary range, so that small coefficients beside the largest stay normal.
         let stored = exponent - exponent.clamp(*Self::ORDINARY.start(), *Self::ORDINARY.end());
@@ -38,7 +49,8 @@ impl Scaling {
     /// One that would round to zero becomes the smallest float of its sign: products take it for zero, but bounds on
     /// their errors go by the bits, and so know that there is a coefficient.
     pub fn split(self, value: f64) -> (f32, f32) {
-        let scaled = value * (-f64::from(self.stored)).exp2();
+        // Powers of two take time.
+        let scaled = if self.stored == 0 { value } else { value * (-f64::from(self.stored)).exp2() };
         let high = scaled as f32;
         if high == 0.0 && value != 0.0 {
             return (f32::from_bits(1).copysign(value as f32), 0.0);
@@ -91,7 +103,11 @@ impl<T> Rest<T> {
         form: impl FnOnce(Csr) -> Result<T>,
     ) -> Result<Option<&T>> {
         if self.0.get().is_none() {
-            let made = match csr.values().iter().all(|v| scaling.rest(*v) == 0.0) {
+            let is_zero = |part: Range<usize>| {
+                csr.values().get(part).is_some_and(|part| part.iter().all(|v| scaling.rest(*v) == 0.0))
+            };
+            let parts = Threads::all().parts(csr.nnz(), MANY, is_zero);
+            let made = match parts.into_iter().all(|is_zero| is_zero) {
                 true => None,
                 false => Some(Box::new(form(csr.nonzeros(|v| scaling.rest(v)))?)),
             };

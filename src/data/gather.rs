@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Format;
 use crate::host::Csr;
+use crate::host::parallel::Threads;
 use crate::kernel::PooledTexture;
 use crate::shape::{Extent, fold_extent};
 
@@ -87,12 +88,7 @@ impl Gather {
         let extent = slot_extent(device, slots)?;
         let slots = extent.area() as usize;
         let _scope = device.scope()?;
-        let mut columns = vec![0u32; 4 * slots];
-        place(csr, &table, |slot, lane, col, _| {
-            if let Some(c) = columns.get_mut(4 * slot + lane) {
-                *c = col;
-            }
-        });
+        let columns = placed(csr, &table, slots, |col, _| col);
         let columns_texture = device.texture(extent, Format::Rgba32Ui, "SparseMatrix")?;
         device.gl().upload(columns_texture.texture(), &columns, "SparseMatrix")?;
         let slices_extent = slot_extent(device, table.len() as u64)?;
@@ -135,15 +131,37 @@ fn slot_extent(device: &Device, texels: u64) -> Result<Extent> {
     Ok(Extent::new(extent.width.max(1), extent.height.max(1)))
 }
 
-/// Calls `put(slot, lane, column, value)` for every entry.
-fn place(csr: &Csr, table: &[[u32; 4]], mut put: impl FnMut(usize, usize, u32, f64)) {
-    for (row, (cols, values)) in csr.rows().enumerate() {
-        let (texel, lane) = (row / 4, row % 4);
-        let Some([base, ..]) = table.get(texel / SLICE) else { continue };
-        for (k, (col, value)) in cols.iter().zip(values).enumerate() {
-            put(*base as usize + k * SLICE + texel % SLICE, lane, *col, *value);
+/// What `of` makes of column and value of every entry, where it belongs in so many slots of four.
+fn placed<T: Copy + Default + Send + Sync>(
+    csr: &Csr,
+    table: &[[u32; 4]],
+    slots: usize,
+    of: impl Fn(u32, f64) -> T + Sync,
+) -> Vec<T> {
+    /// Slices that are worth a thread.
+    const LEAST: usize = 64;
+    let threads = Threads::all();
+    let mut parts = threads.parts(table.len(), LEAST, |part| {
+        let mut made = Vec::new();
+        for slice in part {
+            let width = table.get(slice).map_or(0, |[_, width, ..]| *width as usize);
+            let begin = made.len();
+            made.resize(begin + 4 * SLICE * width, T::default());
+            let list = made.get_mut(begin..).unwrap_or_default();
+            for at in 0..4 * SLICE {
+                let (cols, values) = csr.row_slices(4 * SLICE * slice + at);
+                let places = list.iter_mut().skip(at).step_by(4 * SLICE);
+                places.zip(cols.iter().zip(values)).for_each(|(place, (c, v))| *place = of(*c, *v));
+            }
         }
-    }
+        made
+    });
+    let mut all = match parts.as_mut_slice() {
+        [all] => std::mem::take(all),
+        parts => threads.concat(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()),
+    };
+    all.resize(4 * slots, T::default());
+    all
 }
 
 fn upload_values(
@@ -154,19 +172,11 @@ fn upload_values(
     extent: Extent,
 ) -> Result<(PooledTexture, Option<PooledTexture>)> {
     let slots = extent.area() as usize;
-    let (mut high, mut low) = (vec![0.0f32; 4 * slots], Vec::new());
-    place(csr, table, |slot, lane, _, value| {
-        let (h, l) = scaling.split(value);
-        if let Some(v) = high.get_mut(4 * slot + lane) {
-            *v = h;
-        }
-        if l != 0.0 {
-            low.resize(4 * slots, 0.0);
-            if let Some(v) = low.get_mut(4 * slot + lane) {
-                *v = l;
-            }
-        }
-    });
+    let high = placed(csr, table, slots, |_, value| scaling.split(value).0);
+    let low = match csr.values().iter().all(|value| scaling.split(*value).1 == 0.0) {
+        true => Vec::new(),
+        false => placed(csr, table, slots, |_, value| scaling.split(value).1),
+    };
     let upload = |data: &[f32]| -> Result<PooledTexture> {
         let texture = device.texture(extent, Format::Rgba32F, "SparseMatrix")?;
         device.gl().upload(texture.texture(), bytemuck::cast_slice(data), "SparseMatrix")?;

@@ -1,11 +1,9 @@
 //! A host matrix put on the device in the format that suits it.
 
-use std::collections::BTreeMap;
-
 use super::{BandedMatrix, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::Csr;
+use crate::host::{Csr, Diagonal};
 use crate::shape::Shape;
 
 /// How a [`StoredMatrix`] is kept on the device.
@@ -256,22 +254,10 @@ fn suitable(device: &Device, csr: &Csr) -> Option<SparseFormat> {
 
 /// The diagonals and whether the coefficients of each are equal, where [`MatrixFormat::Auto`] may keep them as such.
 fn few_bands(csr: &Csr) -> Option<Vec<(i64, bool)>> {
-    let Shape { rows, cols } = csr.shape();
-    // Of each diagonal its first coefficient, how many there are, and whether all are the same.
-    let mut found: BTreeMap<i64, (f64, usize, bool)> = BTreeMap::new();
-    for (row, col, value) in csr.entries() {
-        let (first, count, same) = found.entry(col as i64 - row as i64).or_insert((value, 0, true));
-        (*count, *same) = (*count + 1, *same && *first == value);
-        // Looking further would take memory for each of them.
-        if found.len() > MOST_BANDS {
-            return None;
-        }
-    }
+    let rows = csr.shape().rows;
+    // Looking further would take memory for each of them.
+    let found = csr.diagonals(MOST_BANDS)?;
     let stored = found.len().saturating_mul(rows);
-    let constant = |(offset, (_, count, same)): (i64, (f64, usize, bool))| {
-        let begin = usize::try_from(-offset).unwrap_or(0);
-        let end = usize::try_from(cols as i64 - offset).unwrap_or(0).min(rows);
-        (offset, same && begin + count == end)
-    };
-    (stored <= csr.nnz().saturating_mul(2)).then(|| found.into_iter().map(constant).collect())
+    let constant = |d: &Diagonal| (d.offset, d.constant(csr.shape()).is_some());
+    (stored <= csr.nnz().saturating_mul(2)).then(|| found.iter().map(constant).collect())
 }

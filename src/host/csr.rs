@@ -2,12 +2,17 @@
 
 use crate::error::{Error, Result};
 use crate::host::Triplets;
+use crate::host::parallel::Threads;
 use crate::shape::Shape;
 
+mod diagonals;
 mod groups;
 mod measure;
 mod multiply;
 mod permute;
+mod rows;
+
+pub(crate) use diagonals::Diagonal;
 
 /// A sparse matrix in compressed rows (CSR): each place at most once, sorted by row, then column.
 ///
@@ -118,11 +123,18 @@ impl Csr {
     /// *Errors*: [`Error::LengthMismatch`] if `x` does not have `cols` elements. *Cost*: 2 nnz operations.
     pub fn mul_vec(&self, x: &[f64]) -> Result<Vec<f64>> {
         check_len("Csr::mul_vec", x, self.shape.cols)?;
+        let mut y = vec![0.0; self.shape.rows];
+        Threads::all().blocks(&mut y, |begin, block| {
+            (begin..).zip(block).for_each(|(i, y)| *y = self.row_times(i, x));
+        });
+        Ok(y)
+    }
+
+    /// A row times a vector, summed from the left.
+    pub(in crate::host) fn row_times(&self, i: usize, x: &[f64]) -> f64 {
         let at = |col: u32| x.get(col as usize).copied().unwrap_or_default();
-        let dot = |(cols, values): (&[u32], &[f64])| {
-            cols.iter().zip(values).fold(0.0, |sum, (&c, v)| sum + v * at(c))
-        };
-        Ok(self.rows().map(dot).collect())
+        let (cols, values) = self.row_slices(i);
+        cols.iter().zip(values).fold(0.0, |sum, (&c, v)| sum + v * at(c))
     }
 
     /// y = A^T x in `f64`, without forming A^T.

@@ -6,11 +6,13 @@ pub(crate) mod approximate;
 mod csr;
 #[cfg(feature = "direct")]
 mod direct;
+mod grid;
 #[cfg(feature = "io")]
 pub mod market;
 mod nine_bands;
 mod normal;
 pub(crate) mod order;
+pub(crate) mod parallel;
 mod pending;
 mod prepare;
 pub mod problems;
@@ -18,8 +20,10 @@ mod text;
 mod triplets;
 
 pub use csr::Csr;
+pub(crate) use csr::Diagonal;
 #[cfg(feature = "direct")]
 pub use direct::{Direct, DirectPlan};
+pub(crate) use grid::FoundGrid;
 pub use nine_bands::NineBands;
 pub use normal::{Component, Eliminated, Imbalance, NormalForm, NormalParams, NormalPart};
 pub use pending::{FileId, PendingFile};

@@ -287,13 +287,13 @@ impl Run<'_> {
         let able = device.capabilities().exact_form.is_some() && precise && !named && a.shape().is_square();
         let Data::Sparse(a) = a else { return Ok(None) };
         let a = (**a).pattern();
-        if !able || a.is_symmetric() && a.diagonal().iter().all(|d| *d > 0.0) {
+        if !able {
             return Ok(None);
         }
         let form = NormalForm::new(a, NormalParams::default())?;
-        let Eliminated { rows, columns, .. } = form.eliminated();
+        let Eliminated { rows, columns, penalties, .. } = form.eliminated();
         let evens = form.is_symmetric() && form.asymmetry() != Some(0.0);
-        if rows + columns == 0 && !form.is_negated() && !evens {
+        if rows + columns + penalties == 0 && !form.is_negated() && !evens {
             return Ok(None);
         }
         let auto = AutoParams::default().with_stop(Stop::relative(tolerance));

@@ -635,6 +635,13 @@ fn aggregation(dev: &Device, step: Step<'_>) {
         let values: Vec<f64> = plane.entries().map(|(i, j, v)| value(i, j, v)).collect();
         StoredMatrix::new(dev, plane.with_values(&values).unwrap(), MatrixFormat::Auto).unwrap()
     };
+    let grid = of(&|_, _, v| v);
+    step("Multigrid::of_matrix", &|| {
+        let x = Vector::from_slice(dev, &uniform(5, plane.shape().rows)).unwrap();
+        changed(dev, &vec![0.0; x.len()], |y: &mut Vector| {
+            Multigrid::of_matrix(&grid, MultigridParams::default())?.apply(y, &x)
+        })
+    });
     let rows = |i: usize| 1.0 + (i % 3) as f64;
     for a in
         [of(&|_, _, v| v), of(&|i, j, v| v * rows(i) * rows(j)), of(&|i, j, v| if i == j { v } else { 0.0 })]

@@ -4,7 +4,7 @@ use crate::common::harness::on_both;
 use crate::common::worst::worst_of;
 use crate::common::{data, random, systems};
 use crate::support::{refused, run, value};
-use texla::host::{Csr, Triplets};
+use texla::host::{Csr, Triplets, problems};
 use texla::script::{FileAccess, Interpreter, Precision, ScriptErrorKind as Kind};
 use texla::{Device, Matrix, MatrixFormat, Shape, StoredMatrix, Vector};
 
@@ -237,6 +237,28 @@ fn sparse_systems_are_solved_in_their_normal_form() {
                 "{words}: {x:?}"
             );
         }
+    });
+}
+
+/// Values that are given by rows of 1e10, of a symmetric matrix with a positive diagonal.
+#[test]
+fn penalty_rows_are_solved_for() {
+    on_both(|device| {
+        if !crate::common::pairs::is_exact(device) {
+            return;
+        }
+        let mut interpreter = Interpreter::new(device);
+        let n = 25;
+        let mut entries: Vec<_> = problems::poisson_1d(n).to_csr().entries().collect();
+        entries.extend([(0, 0, 1e10), (n - 1, n - 1, 1e10)]);
+        let a = Triplets::from_entries(Shape::new(n, n), entries).unwrap().to_csr();
+        let want: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
+        let b: Vec<f32> = a.mul_vec(&want).unwrap().into_iter().map(|v| v as f32).collect();
+        interpreter.set("A", StoredMatrix::new(device, a, MatrixFormat::Auto).unwrap()).unwrap();
+        interpreter.set("b", Vector::from_slice(device, &b).unwrap()).unwrap();
+        run(&mut interpreter, "x = solve(A, b)");
+        let x = value(&interpreter, "x").1;
+        assert!(x.iter().zip(&want).all(|(x, w)| (f64::from(*x) - w).abs() < 1e-3 * w), "{x:?}");
     });
 }
 

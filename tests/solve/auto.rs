@@ -213,6 +213,36 @@ fn factors_are_the_last_choice_and_one_of_its_own() {
     });
 }
 
+/// An operator on a grid is solved by geometric multigrid, one that is scaled row by row by another choice.
+#[test]
+fn grids_are_found_in_the_entries() {
+    let grid = problems::poisson_2d(24, 17).to_csr();
+    let d = |i: usize| f64::from(1 << (i % 3));
+    let scaled: Vec<f64> = grid.entries().map(|(i, j, v)| d(i) * v * d(j)).collect();
+    let scaled = grid.with_values(&scaled).unwrap();
+    on_both(|device| {
+        for (a, is_grid) in [(&grid, true), (&scaled, false)] {
+            let operator = stored(device, a);
+            let auto = Auto::new(&operator, AutoParams::default().with_stop(Stop::relative(1e-4))).unwrap();
+            let first = auto.choices().first().copied().unwrap();
+            assert_eq!(first.preconditioner == PreconditionerKind::Geometric, is_grid, "{first}");
+            let b = Vector::from_f64(device, &rhs_of_ones(a)).unwrap();
+            let mut x = Vector::zeros(device, b.len()).unwrap();
+            let report = auto.solve(&mut x, &b).unwrap();
+            assert!(report.converged(), "{report}");
+            if is_grid {
+                assert_eq!(report.choice.to_string(), "cg with geometric");
+                assert!(report.iterations() <= 6 && report.tried.is_empty(), "{report}");
+            }
+            assert!(systems::relative_residual(a, &x.read().unwrap(), &rhs_of_ones(a)) <= 1e-4);
+        }
+        let refused = Choice::new(MethodKind::Cg, PreconditionerKind::Geometric)
+            .prepare(stored(device, &scaled), ChoiceParams::default())
+            .unwrap_err();
+        assert!(matches!(&refused, Error::Unsupported { why, .. } if why.contains("grid")), "{refused}");
+    });
+}
+
 #[test]
 fn what_keeps_no_entries_is_solved_by_what_needs_none() {
     on_both(|device| {

@@ -256,3 +256,77 @@ fn what_has_no_solution_or_no_meaning_is_refused() {
         assert!(matches!(empty.and_then(|s| s.solve(&[1.0])), Err(Error::Inconsistent { .. })));
     });
 }
+
+/// A chain of so many unknowns whose rows sum to zero.
+fn floating(n: usize) -> Vec<(usize, usize, f64)> {
+    let links = (1..n).flat_map(|i| [(i - 1, i, -1.0), (i, i - 1, -1.0), (i, i, 1.0), (i - 1, i - 1, 1.0)]);
+    links.collect()
+}
+
+/// Factors of what floats are those of a regular matrix: the solution has no part along the null vector, however little the right-hand
+/// side is off.
+#[test]
+fn factors_keep_clear_of_null_vectors() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let chain = entries(40, 40, floating(40));
+        let grid = problems::poisson_2d(30, 30).to_csr();
+        let sums: Vec<f64> = (0..900).map(|i| grid.row(i).map(|(_, v)| v).sum()).collect();
+        let closed: Vec<_> =
+            grid.entries().map(|(i, j, v)| (i, j, if i == j { v - sums[i] } else { v })).collect();
+        for (a, label) in [(chain, "chain"), (entries(900, 900, closed), "grid")] {
+            let n = a.shape().rows;
+            let want: Vec<f64> = (0..n).map(|i| (i % 2) as f64 - 0.5).collect();
+            let mut b = a.mul_vec(&want).unwrap();
+            // As in a file of six digits.
+            b.iter_mut().enumerate().for_each(|(i, b)| *b += 1e-7 * (i % 3) as f64);
+            for direct in [DirectUse::First, DirectUse::ByCost, DirectUse::Never] {
+                let outcome = solved(device, &a, &b, params(1e-5).with_direct(direct));
+                assert_solution(device, &outcome, &want, 1e-2, label);
+            }
+        }
+        // A small part without a solution beside a large one that has one is no solution, and does not run away.
+        let n = 3;
+        let mut all = floating(n);
+        all.extend([(n, n, 2.0), (n, n + 1, -1.0), (n + 1, n, -1.0), (n + 1, n + 1, 2.0)]);
+        let a = entries(n + 2, n + 2, all);
+        let (x, report) = solved(device, &a, &[1.0, 1.0, 1.0, 1e6, 1e6], params(1e-5));
+        assert_eq!(report.solved.reason, StopReason::NormOnly, "{report}");
+        assert!(x[..n].iter().all(|x| x.abs() <= 1.0), "{x:?}");
+        assert!(x[n..].iter().all(|x| (x - 1e6).abs() <= 10.0), "{x:?}");
+    });
+}
+
+/// Singular in a way that nothing tells: constraints given twice. Factors lose the solution, iterations do not, and what has none leaves no
+/// more than the start.
+#[test]
+fn what_factors_lose_is_found_by_iterations() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let (n, m) = (30, 6);
+        let mut all: Vec<(usize, usize, f64)> = problems::poisson_1d(n).to_csr().entries().collect();
+        for k in 0..m {
+            // Each of three constraints twice.
+            for (j, v) in [(5 * (k / 2), 1.0), (5 * (k / 2) + 2, 2.0), (5 * (k / 2) + 7, -1.0)] {
+                all.extend([(n + k, j, v), (j, n + k, v)]);
+            }
+        }
+        let a = entries(n + m, n + m, all);
+        let b = a.mul_vec(&wanted(n + m)).unwrap();
+        for direct in [DirectUse::First, DirectUse::ByCost] {
+            let (x, report) = solved(device, &a, &b, params(1e-7).with_direct(direct));
+            assert!(report.converged(), "{direct:?}: {report}");
+            // The constrained part is unique.
+            let error = x.iter().zip(&wanted(n)).map(|(x, w)| (x - w).abs()).fold(0.0, f64::max);
+            assert!(error <= 1e-3, "{direct:?}: {error}");
+        }
+        // Rows that do not sum to zero, and no solution.
+        let a = entries(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 4.0)]);
+        let (_, report) = solved(device, &a, &[1.0, 0.0], params(1e-5));
+        assert!(!report.converged() && report.solved.true_residual <= 1.0, "{report}");
+    });
+}

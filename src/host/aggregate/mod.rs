@@ -10,7 +10,7 @@ pub(crate) use suits::suits;
 use std::borrow::Cow;
 
 use super::Csr;
-use crate::error::Result;
+use super::parallel::Threads;
 use crate::shape::Shape;
 use groups::aggregates;
 
@@ -25,70 +25,86 @@ pub(crate) struct Coarser {
     pub a: Csr,
 }
 
-/// The next coarser matrix of a symmetric one with a positive diagonal, where connections count from `theta` on; `None`
-/// where no unknown has one that does.
-pub(crate) fn coarser(a: &Csr, theta: f64) -> Result<Option<Coarser>> {
-    let diagonal = a.diagonal();
-    let strong = strong(a, &diagonal, theta);
+/// A symmetric matrix with a positive diagonal.
+#[derive(Clone, Copy)]
+pub(crate) struct Fine<'a> {
+    pub a: &'a Csr,
+    pub diagonal: &'a [f64],
+    /// [About](largest_eigenvalue) that of `D⁻¹ A`.
+    pub largest_eigenvalue: f64,
+}
+
+/// The next coarser matrix, where connections count from `theta` on; `None` where no unknown has one that does.
+pub(crate) fn coarser(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Coarser> {
+    let strong = strong(threads, fine, theta);
     let (of, count) = aggregates(&strong);
     if count == 0 {
-        return Ok(None);
+        return None;
     }
-    let prolongator = prolongator(&strong, &diagonal, &of, count)?;
+    let prolongator = prolongator(threads, fine, &strong, &of, count);
     let restriction = prolongator.transposed();
-    let a = symmetric(restriction.mul(&a.mul(&prolongator)?)?);
-    Ok(Some(Coarser { prolongator, restriction, a }))
+    let a = restriction.product(threads, &fine.a.product(threads, &prolongator)).evened(threads);
+    Some(Coarser { prolongator, restriction, a })
 }
 
 /// `A_F`: the entries with `|a_ij| > theta sqrt(a_ii a_jj)`, and the others added to the diagonal, so that rows sum to what
 /// they did. The matrix itself where all are strong.
-fn strong<'a>(a: &'a Csr, diagonal: &[f64], theta: f64) -> Cow<'a, Csr> {
+fn strong<'a>(threads: Threads, Fine { a, diagonal, .. }: Fine<'a>, theta: f64) -> Cow<'a, Csr> {
     // Square roots first: products of two entries may leave the range.
     let roots: Vec<f64> = diagonal.iter().map(|d| theta.sqrt() * d.sqrt()).collect();
     let root = |i: usize| roots.get(i).copied().unwrap_or_default();
     let counts = |i: usize, j: usize, value: f64| i == j || value.abs() > root(i) * root(j);
-    if a.entries().all(|(i, j, value)| counts(i, j, value)) {
+    let all = |i: usize| a.row(i).all(|(j, value)| counts(i, j, value));
+    if threads.parts(a.shape().rows, 4096, |mut part| part.all(all)).into_iter().all(|all| all) {
         return Cow::Borrowed(a);
     }
-    Cow::Owned(Csr::by_rows(a.shape(), a.nnz(), |i, push| {
-        let lumped: f64 = a.row(i).filter(|&(j, value)| i == j || !counts(i, j, value)).map(|(_, v)| v).sum();
-        for (j, value) in a.row(i).filter(|&(j, value)| counts(i, j, value)) {
-            push(j as u32, if i == j { lumped } else { value });
-        }
-    }))
+    Cow::Owned(Csr::by_rows(
+        threads,
+        a.shape(),
+        a.nnz(),
+        || (),
+        |i, (), rows| {
+            let lumped: f64 =
+                a.row(i).filter(|&(j, value)| i == j || !counts(i, j, value)).map(|(_, v)| v).sum();
+            for (j, value) in a.row(i).filter(|&(j, value)| counts(i, j, value)) {
+                rows.push(j as u32, if i == j { lumped } else { value });
+            }
+        },
+    ))
 }
 
 /// `P = (I - ω D⁻¹ A_F) T` with ω = 4/3 / λ_max(D⁻¹ A_F), where `T` is 1 at an unknown's aggregate.
-fn prolongator(strong: &Csr, diagonal: &[f64], of: &[u32], count: usize) -> Result<Csr> {
-    let tentative = Csr::by_rows(Shape::new(of.len(), count), of.len(), |i, push| {
-        if let Some(&group) = of.get(i)
-            && group != groups::NONE
-        {
-            push(group, 1.0);
-        }
-    });
+fn prolongator(threads: Threads, fine: Fine<'_>, strong: &Csr, of: &[u32], count: usize) -> Csr {
     // The diagonal of A_F, but never less than its row has beside it: what was added to it may be negative.
-    let divisor = |(i, own): (usize, &f64)| {
+    let divisor = |i: usize, own: f64| {
         let (mut lumped, mut beside) = (0.0, 0.0);
         strong.row(i).for_each(|(j, value)| if i == j { lumped = value } else { beside += value.abs() });
         let divisor = f64::max(lumped, beside);
-        if divisor > 0.0 { divisor } else { *own }
+        if divisor > 0.0 { divisor } else { own }
     };
-    let divisors: Vec<f64> = diagonal.iter().enumerate().map(divisor).collect();
-    let omega = 4.0 / 3.0 / largest_eigenvalue(strong, &divisors)?;
-    let factors: Vec<f64> = divisors.iter().map(|d| omega / d).collect();
-    let smoothed = strong.mul(&tentative)?;
-    Ok(smoothed.map(|i, j, value| {
-        let own = of.get(i).is_some_and(|&group| group as usize == j);
-        f64::from(u8::from(own)) - factors.get(i).copied().unwrap_or_default() * value
-    }))
-}
-
-/// The mean of a matrix and its transpose, whose patterns are the same: exactly symmetric.
-fn symmetric(a: Csr) -> Csr {
-    let mirrored = a.transposed();
-    let values: Vec<f64> = a.values().iter().zip(mirrored.values()).map(|(a, b)| 0.5 * a + 0.5 * b).collect();
-    a.with_values(&values).unwrap_or(a)
+    let mut divisors = fine.diagonal.to_vec();
+    threads.blocks(&mut divisors, |begin, block| {
+        (begin..).zip(block).for_each(|(i, slot)| *slot = divisor(i, *slot));
+    });
+    // Where nothing is weak that may be the matrix whose eigenvalue is known.
+    let known = std::ptr::eq(strong, fine.a) && divisors == fine.diagonal;
+    let largest =
+        if known { fine.largest_eigenvalue } else { largest_eigenvalue(threads, strong, &divisors) };
+    let omega = 4.0 / 3.0 / largest;
+    let (n, expected) = (of.len(), of.len() + of.len() / 2);
+    Csr::by_rows(threads, Shape::new(n, count), expected, Vec::new, |i, terms: &mut Vec<(u32, f64)>, rows| {
+        terms.clear();
+        let group = |j: usize| of.get(j).copied().unwrap_or(groups::NONE);
+        terms.extend(strong.row(i).map(|(j, value)| (group(j), value)).filter(|(g, _)| *g != groups::NONE));
+        // Stable, so that sums keep the order of columns.
+        terms.sort_by_key(|(group, _)| *group);
+        let factor = omega / divisors.get(i).copied().unwrap_or(1.0);
+        for terms in terms.chunk_by(|a, b| a.0 == b.0) {
+            let Some((group_of, _)) = terms.first() else { continue };
+            let sum: f64 = terms.iter().map(|(_, value)| value).sum();
+            rows.push(*group_of, f64::from(u8::from(group(i) == *group_of)) - factor * sum);
+        }
+    })
 }
 
 #[cfg(test)]

@@ -20,6 +20,16 @@ fn plane(nx: usize, ny: usize, [x, y]: [f64; 2], shift: f64) -> Csr {
     entries(nx * ny, &all)
 }
 
+fn made(a: &Csr, theta: f64) -> Option<Coarser> {
+    next_on(Threads::all(), a, theta)
+}
+
+fn next_on(threads: Threads, a: &Csr, theta: f64) -> Option<Coarser> {
+    let diagonal = a.diagonal();
+    let largest_eigenvalue = largest_eigenvalue(threads, a, &diagonal);
+    coarser(threads, Fine { a, diagonal: &diagonal, largest_eigenvalue }, theta)
+}
+
 fn dense(a: &Csr) -> Vec<Vec<f64>> {
     let mut rows = vec![vec![0.0; a.shape().cols]; a.shape().rows];
     a.entries().for_each(|(i, j, v)| rows[i][j] += v);
@@ -83,7 +93,7 @@ fn aggregates_are_neighbourhoods_that_fill_the_plane() {
 fn weak_connections_do_not_aggregate_and_rows_sum_to_what_they_did() {
     let (nx, ny) = (12, 10);
     let a = plane(nx, ny, [1.0, 0.01], 0.0);
-    let next = coarser(&a, 0.08).unwrap().unwrap();
+    let next = made(&a, 0.08).unwrap();
     for i in 0..nx * ny {
         // Constants are interpolated exactly, and along x alone.
         let row: Vec<_> = next.prolongator.row(i).collect();
@@ -95,7 +105,7 @@ fn weak_connections_do_not_aggregate_and_rows_sum_to_what_they_did() {
     }
     assert!(next.prolongator.row(5).count() > 1, "smoothed");
     // At a threshold that all exceed both axes are followed.
-    let both = coarser(&a, 1e-4).unwrap().unwrap();
+    let both = made(&a, 1e-4).unwrap();
     assert!(both.prolongator.shape().cols < next.prolongator.shape().cols);
     // Zero row sums stay so.
     for next in [next, both] {
@@ -109,7 +119,7 @@ fn weak_connections_do_not_aggregate_and_rows_sum_to_what_they_did() {
 #[test]
 fn the_coarser_matrix_is_that_of_galerkin() {
     let a = plane(9, 7, [1.0, 0.5], 0.1);
-    let next = coarser(&a, 0.08).unwrap().unwrap();
+    let next = made(&a, 0.08).unwrap();
     let (a, p, c) = (dense(&a), dense(&next.prolongator), dense(&next.a));
     assert_eq!(dense(&next.restriction.transposed()), p);
     assert!(next.a.is_symmetric());
@@ -127,8 +137,8 @@ fn the_coarser_matrix_is_that_of_galerkin() {
 fn the_prolongator_is_a_smoothed_one() {
     let a = plane(8, 8, [1.0, 1.0], 0.3);
     let (of, count) = aggregates(&a);
-    let omega = 4.0 / 3.0 / largest_eigenvalue(&a, &a.diagonal()).unwrap();
-    let (full, next) = (dense(&a), coarser(&a, 0.08).unwrap().unwrap());
+    let omega = 4.0 / 3.0 / largest_eigenvalue(Threads::all(), &a, &a.diagonal());
+    let (full, next) = (dense(&a), made(&a, 0.08).unwrap());
     let p = dense(&next.prolongator);
     for i in 0..64 {
         assert_eq!(p[i].len(), count);
@@ -146,12 +156,12 @@ fn what_is_alone_is_in_no_aggregate() {
     all.extend((30..40).map(|i| (i, i, 2.0)));
     // A connection too weak to count.
     all.extend([(30, 31, 0.01), (31, 30, 0.01)]);
-    let next = coarser(&entries(40, &all), 0.08).unwrap().unwrap();
+    let next = made(&entries(40, &all), 0.08).unwrap();
     assert!((30..40).all(|i| next.prolongator.row(i).count() == 0));
     assert!((0..30).all(|i| next.prolongator.row(i).count() > 0));
     assert!(next.a.diagonal().iter().all(|d| *d > 0.0));
-    assert!(coarser(&entries(3, &[(0, 0, 1.0), (1, 1, 2.0), (2, 2, 1.0)]), 0.08).unwrap().is_none());
-    assert!(coarser(&entries(0, &[]), 0.08).unwrap().is_none());
+    assert!(made(&entries(3, &[(0, 0, 1.0), (1, 1, 2.0), (2, 2, 1.0)]), 0.08).is_none());
+    assert!(made(&entries(0, &[]), 0.08).is_none());
 }
 
 #[test]
@@ -159,8 +169,23 @@ fn the_largest_eigenvalue_is_hardly_missed() {
     for n in [1usize, 2, 3, 10, 40] {
         let a = problems::poisson_2d(n, n).to_csr();
         let exact = 1.0 + (std::f64::consts::PI / (n + 1) as f64).cos();
-        let found = largest_eigenvalue(&a, &a.diagonal()).unwrap();
+        let found = largest_eigenvalue(Threads::all(), &a, &a.diagonal());
         assert!((exact..=1.1 * exact + 1e-9).contains(&found), "{n}: {found} for {exact}");
     }
-    assert_eq!(largest_eigenvalue(&entries(0, &[]), &[]).unwrap(), 1.0);
+    assert_eq!(largest_eigenvalue(Threads::all(), &entries(0, &[]), &[]), 1.0);
+}
+
+/// Matrices large enough for many threads.
+#[test]
+fn threads_change_no_bit() {
+    for weights in [[1.0, 1.0], [1.0, 0.01]] {
+        let mut a = plane(211, 173, weights, 1e-3).map(|i, j, v| v * (1.0 + ((i + j) % 7) as f64));
+        for _ in 0..2 {
+            let [one, two, eight] =
+                [1, 2, 8].map(|threads| next_on(Threads::new(threads), &a, 0.08).unwrap());
+            assert_eq!((&one.a, &one.prolongator), (&two.a, &two.prolongator));
+            assert_eq!((&one.a, &one.prolongator), (&eight.a, &eight.prolongator));
+            a = one.a;
+        }
+    }
 }

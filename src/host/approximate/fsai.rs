@@ -1,8 +1,9 @@
 //! Factorised sparse approximate inverses (L. Kolotilina, A. Yeremin, 1993).
 
 use super::small::last_column_of_inverse;
-use super::{Row, at, from_rows, in_parallel, picked, row_of, squared};
+use super::{Row, at, from_rows, picked, row_of, squared};
 use crate::error::{Error, Result};
+use crate::host::parallel::Threads;
 use crate::host::{Csr, number};
 
 /// Elements of the matrix, scaled to a diagonal of 1, that are less than this do not take part in the pattern of its square.
@@ -55,5 +56,5 @@ pub(crate) fn fsai(a: &Csr, power: usize) -> Result<Csr> {
         let entries = places.iter().zip(&solution).filter(|(_, v)| v.abs() >= DROPPED * last * last);
         entries.map(|(j, v)| (*j, v / last / at(&roots, *j as usize))).collect()
     };
-    Ok(from_rows(a.shape(), in_parallel(a.shape().rows, row)))
+    Ok(from_rows(a.shape(), Threads::all().each(a.shape().rows, row)))
 }

@@ -16,37 +16,11 @@ pub(crate) use incomplete::{Factors, ic0, ilu0, ilut};
 pub(crate) use order::minimum_degree;
 pub(crate) use spai::spai;
 
-use std::thread;
-
 use super::Csr;
-use crate::platform;
 use crate::shape::Shape;
 
 /// Rows of a matrix as they are made: columns ascend.
 type Row = Vec<(u32, f64)>;
-
-/// What a function makes of each of `0..n`, on all cores: the same whatever their number.
-fn in_parallel<T: Send>(n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    /// Fewer are not worth a thread.
-    const EACH: usize = 256;
-    let threads = platform::threads(0).min(16).min(n.div_ceil(EACH)).max(1);
-    if threads == 1 {
-        return (0..n).map(of).collect();
-    }
-    let size = n.div_ceil(threads);
-    thread::scope(|scope| {
-        let part = |k: usize| {
-            let of = &of;
-            scope.spawn(move || (k * size..((k + 1) * size).min(n)).map(of).collect::<Vec<T>>())
-        };
-        let parts: Vec<_> = (0..threads).map(part).collect();
-        // A thread has nothing to panic about; if one does, so does this.
-        parts
-            .into_iter()
-            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
-}
 
 /// A matrix of these rows.
 fn from_rows(shape: Shape, rows: impl IntoIterator<Item = Row>) -> Csr {

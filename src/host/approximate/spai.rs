@@ -1,9 +1,10 @@
 //! Sparse approximate inverses by least squares (M. Grote, T. Huckle, 1997), on a pattern that is given.
 
 use super::small::least_squares;
-use super::{Row, from_rows, in_parallel, row_of, squared};
+use super::{Row, from_rows, row_of, squared};
 use crate::error::Result;
 use crate::host::Csr;
+use crate::host::parallel::Threads;
 
 /// Most elements of a column on the pattern of the square.
 const MOST: usize = 30;
@@ -37,5 +38,5 @@ pub(crate) fn spai(a: &Csr, steps: usize) -> Result<Csr> {
         let solution = least_squares(places.iter().map(dense).collect(), one);
         places.into_iter().zip(solution).filter(|(_, v)| *v != 0.0 && v.is_finite()).collect()
     };
-    Ok(from_rows(a.shape().transposed(), in_parallel(a.shape().cols, column)).transposed())
+    Ok(from_rows(a.shape().transposed(), Threads::all().each(a.shape().cols, column)).transposed())
 }

@@ -270,14 +270,6 @@ fn sweeps_come_to_what_substitution_does() {
     assert_eq!(ilu0(&problems::poisson_1d(0).to_csr()).unwrap().sweeps(1e-2), [0, 0]);
 }
 
-#[test]
-fn threads_change_nothing() {
-    let square = |n: usize| in_parallel(n, |i| i * i);
-    for n in [0, 1, 255, 256, 257, 5000] {
-        assert_eq!(square(n), (0..n).map(|i| i * i).collect::<Vec<_>>());
-    }
-}
-
 /// Every unknown once, a grid in far shorter chains than row by row, and a star from its points.
 #[test]
 fn minimum_degree_fills_least() {

@@ -1,7 +1,8 @@
 //! What one wants to know of a matrix before choosing a storage or a solver.
 
 use super::Csr;
-use std::collections::BTreeSet;
+use crate::host::parallel::Threads;
+use std::ops::Range;
 
 impl Csr {
     /// The diagonal a_ii, i < min(rows, cols); missing entries are 0.
@@ -52,23 +53,6 @@ impl Csr {
         self.entries().map(|(row, col, _)| row.abs_diff(col)).max().unwrap_or(0)
     }
 
-    /// The offsets j - i of the diagonals that hold entries, ascending.
-    ///
-    /// ```
-    /// let a = texla::host::problems::poisson_2d(4, 3).to_csr();
-    /// assert_eq!(a.diagonal_offsets(), [-4, -1, 0, 1, 4]);
-    /// assert_eq!(a.distinct_diagonals(), 5);
-    /// ```
-    pub fn diagonal_offsets(&self) -> Vec<i64> {
-        let offsets: BTreeSet<i64> = self.entries().map(|(row, col, _)| col as i64 - row as i64).collect();
-        offsets.into_iter().collect()
-    }
-
-    /// Number of diagonals that hold entries.
-    pub fn distinct_diagonals(&self) -> usize {
-        self.diagonal_offsets().len()
-    }
-
     /// True if the matrix is square and equal to its transpose, pattern and values, exactly.
     pub fn is_symmetric(&self) -> bool {
         self.shape.is_square() && self.asymmetry().is_none()
@@ -86,12 +70,41 @@ impl Csr {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
+        if self.mirrors_itself() {
+            return None;
+        }
         let transposed = self.transposed();
         let mut pairs = self.rows().zip(transposed.rows()).enumerate();
         pairs.find_map(|(row, (a, b))| {
             let (col, a, b) = first_difference(a, b)?;
             Some((row, col as usize, a, b))
         })
+    }
+}
+
+impl Csr {
+    /// Whether it is its transpose: each entry above the diagonal has an equal one below, of which there are no more.
+    fn mirrors_itself(&self) -> bool {
+        let mirrored = |i: usize, j: u32, value: f64| {
+            let (cols, values) = self.row_slices(j as usize);
+            cols.binary_search(&(i as u32)).is_ok_and(|at| values.get(at) == Some(&value))
+        };
+        let beyond = |part: Range<usize>| {
+            let mut above = 0isize;
+            for i in part {
+                let (cols, values) = self.row_slices(i);
+                for (&j, &value) in cols.iter().zip(values) {
+                    let side = (j as usize).cmp(&i);
+                    above += side as isize;
+                    if side.is_ge() && !mirrored(i, j, value) {
+                        return None;
+                    }
+                }
+            }
+            Some(above)
+        };
+        let parts = Threads::all().parts(self.shape.rows, 4096, beyond);
+        self.shape.is_square() && parts.into_iter().sum::<Option<isize>>() == Some(0)
     }
 }
 

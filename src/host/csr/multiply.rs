@@ -2,6 +2,7 @@
 
 use super::Csr;
 use crate::error::{Error, Result};
+use crate::host::parallel::Threads;
 use crate::shape::Shape;
 
 impl Csr {
@@ -27,14 +28,17 @@ impl Csr {
             let (found, expected) = (other.shape, Shape::new(self.shape.cols, other.shape.cols));
             return Err(Error::ShapeMismatch { op: "Csr::mul", operand: "other", found, expected });
         }
+        Ok(self.product(Threads::all(), other))
+    }
+
+    /// The same of shapes that are known to fit.
+    pub(in crate::host) fn product(&self, threads: Threads, other: &Csr) -> Csr {
+        let shape = Shape::new(self.shape.rows, other.shape.cols);
         // Of every column the sum, and the row that it was begun for: nothing is cleared between rows.
-        let mut sums = vec![(usize::MAX, 0.0); other.shape.cols];
-        let mut row_ptr = Vec::with_capacity(self.shape.rows.saturating_add(1));
-        row_ptr.push(0);
-        let mut cols: Vec<u32> = Vec::with_capacity(self.nnz());
-        let mut values = Vec::with_capacity(self.nnz());
-        for (i, (inner, factors)) in self.rows().enumerate() {
-            let begin = cols.len();
+        let room = || vec![(usize::MAX, 0.0); other.shape.cols];
+        Csr::by_rows(threads, shape, self.nnz(), room, |i, sums, rows| {
+            let begin = rows.cols.len();
+            let (inner, factors) = self.row_slices(i);
             for (&k, &factor) in inner.iter().zip(factors) {
                 let (columns, terms) = other.row_slices(k as usize);
                 for (&j, &term) in columns.iter().zip(terms) {
@@ -43,16 +47,14 @@ impl Csr {
                         *sum += factor * term;
                     } else {
                         (*row, *sum) = (i, factor * term);
-                        cols.push(j);
+                        rows.cols.push(j);
                     }
                 }
             }
-            let found = cols.get_mut(begin..).unwrap_or_default();
+            let found = rows.cols.get_mut(begin..).unwrap_or_default();
             found.sort_unstable();
-            values.extend(found.iter().map(|&j| sums.get(j as usize).map_or(0.0, |(_, sum)| *sum)));
-            row_ptr.push(cols.len());
-        }
-        Ok(Csr { shape: Shape::new(self.shape.rows, other.shape.cols), row_ptr, cols, values })
+            rows.values.extend(found.iter().map(|&j| sums.get(j as usize).map_or(0.0, |(_, sum)| *sum)));
+        })
     }
 
     /// The transposed matrix, again in compressed rows. *Cost*: proportional to entries, rows and columns.
@@ -88,38 +90,5 @@ impl Csr {
         let start = self.row_ptr.get(i).copied().unwrap_or_default();
         let end = self.row_ptr.get(i.saturating_add(1)).copied().unwrap_or(start);
         (self.cols.get(start..end).unwrap_or_default(), self.values.get(start..end).unwrap_or_default())
-    }
-
-    /// The same pattern with values made of row, column and value.
-    pub(crate) fn map(mut self, of: impl Fn(usize, usize, f64) -> f64) -> Self {
-        let mut values = std::mem::take(&mut self.values);
-        let mut all = self.cols.iter().zip(&mut values);
-        for (i, (start, end)) in self.row_ptr.iter().zip(self.row_ptr.iter().skip(1)).enumerate() {
-            for (&col, value) in all.by_ref().take(end - start) {
-                *value = of(i, col as usize, *value);
-            }
-        }
-        self.values = values;
-        self
-    }
-
-    /// A matrix row by row, of entries that ascend by column.
-    pub(crate) fn by_rows(
-        shape: Shape,
-        capacity: usize,
-        mut row: impl FnMut(usize, &mut dyn FnMut(u32, f64)),
-    ) -> Self {
-        let mut row_ptr = Vec::with_capacity(shape.rows.saturating_add(1));
-        let (mut cols, mut values) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
-        row_ptr.push(0);
-        for i in 0..shape.rows {
-            row(i, &mut |col, value| {
-                debug_assert!((col as usize) < shape.cols);
-                cols.push(col);
-                values.push(value);
-            });
-            row_ptr.push(cols.len());
-        }
-        Csr { shape, row_ptr, cols, values }
     }
 }

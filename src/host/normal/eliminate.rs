@@ -4,6 +4,7 @@ use super::NormalParams;
 use super::penalties::penalty_rows;
 use crate::Shape;
 use crate::host::Csr;
+use crate::host::parallel::Threads;
 
 /// A row and the unknown that is computed from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -204,29 +205,41 @@ impl Plan {
         }
         let place = |column: u32| places.get(column as usize).copied().filter(|&place| place != u32::MAX);
         let m = self.columns.len();
-        let reduced = Csr::by_rows(Shape::new(m, m), a.nnz(), |i, put| {
-            let (columns, values) = a.row_slices(self.rows.get(i).copied().unwrap_or(n));
-            for (&column, &value) in columns.iter().zip(values) {
-                if let Some(place) = place(column) {
-                    put(place, value);
+        let reduced = Csr::by_rows(
+            Threads::all(),
+            Shape::new(m, m),
+            a.nnz(),
+            || (),
+            |i, (), rows| {
+                let (columns, values) = a.row_slices(self.rows.get(i).copied().unwrap_or(n));
+                for (&column, &value) in columns.iter().zip(values) {
+                    if let Some(place) = place(column) {
+                        rows.push(place, value);
+                    }
                 }
-            }
-        });
+            },
+        );
         let mut left = vec![false; n];
         for &row in &self.rows {
             if let Some(slot) = left.get_mut(row) {
                 *slot = true;
             }
         }
-        let rest = Csr::by_rows(a.shape(), a.nnz() - reduced.nnz(), |i, put| {
-            let (columns, values) = a.row_slices(i);
-            let left = left.get(i).copied().unwrap_or_default();
-            for (&column, &value) in columns.iter().zip(values) {
-                if !left || place(column).is_none() {
-                    put(column, value);
+        let rest = Csr::by_rows(
+            Threads::all(),
+            a.shape(),
+            a.nnz() - reduced.nnz(),
+            || (),
+            |i, (), rows| {
+                let (columns, values) = a.row_slices(i);
+                let left = left.get(i).copied().unwrap_or_default();
+                for (&column, &value) in columns.iter().zip(values) {
+                    if !left || place(column).is_none() {
+                        rows.push(column, value);
+                    }
                 }
-            }
-        });
+            },
+        );
         (reduced, rest)
     }
 }

@@ -1,6 +1,7 @@
 //! Symmetry up to rounding.
 
 use crate::host::Csr;
+use crate::host::parallel::Threads;
 
 /// The largest relative difference of `a_ij` and `a_ji` that counts as rounding.
 pub(super) const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
@@ -43,12 +44,18 @@ pub(super) fn measure(a: &Csr, transposed: &Csr) -> Asymmetry {
 
 /// Returns `(A + Aᵀ) / 2`.
 pub(super) fn mean(a: &Csr, transposed: &Csr) -> Csr {
-    Csr::by_rows(a.shape(), a.nnz() + a.nnz() / 8, |i, put| {
-        merge(a.row_slices(i), transposed.row_slices(i), |j, a, b| {
-            // The sum could overflow, and the halves of equal entries could round.
-            put(j, if a == b { a } else { 0.5 * a + 0.5 * b });
-        });
-    })
+    Csr::by_rows(
+        Threads::all(),
+        a.shape(),
+        a.nnz(),
+        || (),
+        |i, (), rows| {
+            merge(a.row_slices(i), transposed.row_slices(i), |j, a, b| {
+                // The sum could overflow, and the halves of equal entries could round.
+                rows.push(j, if a == b { a } else { 0.5 * a + 0.5 * b });
+            });
+        },
+    )
 }
 
 /// Calls a function for every place of either matrix, row by row, with the entries of both.

@@ -38,7 +38,7 @@ pub enum MethodKind {
 
 words!(MethodKind, "method": "cg" => Cg, "minres" => Minres, "bicgstab" => BiCgStab, "bicgstab2" => BiCgStab2, "gmres" => Gmres, "cgls" => Cgls);
 
-/// The preconditioners by name, but for those that need to know a grid.
+/// The preconditioners by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PreconditionerKind {
@@ -66,6 +66,8 @@ pub enum PreconditionerKind {
     Ic0,
     /// [`AggregationMultigrid`](crate::solve::AggregationMultigrid) with its default parameters.
     Amg,
+    /// [`Multigrid::of_matrix`](crate::solve::Multigrid::of_matrix), on the grid found in the entries.
+    Geometric,
     /// [`SparseFactors`](crate::solve::SparseFactors), where they are [feasible](crate::host::DirectPlan::is_feasible) (feature
     /// `direct`).
     Factors,
@@ -84,6 +86,7 @@ words!(PreconditionerKind, "preconditioner":
     "ilut" => Ilut,
     "ic0" => Ic0,
     "amg" => Amg,
+    "geometric" => Geometric,
     "factors" => Factors,
 );
 

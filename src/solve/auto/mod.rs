@@ -73,7 +73,7 @@ impl Default for AutoParams {
 /// |---|---|
 /// | more rows than columns | least squares (`cgls`) with `jacobi`, and without |
 /// | fewer | the same without first, which finds the solution of least norm |
-/// | symmetric with a positive diagonal | `cg` with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`; then as below |
+/// | symmetric with a positive diagonal | `cg` with `geometric` where a [grid](crate::host::Csr::grid) is found in the entries, with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
 /// | any other | `gmres` with `ilut` of matched rows, `bicgstab2` with `jacobi`, `gmres` with more of `ilut`, `bicgstab2` with that and with `block-jacobi`, `gmres` with `spai2` |
 /// | square, of which factors are predicted to take at most two minutes | in the end `gmres` with `factors` of the host |
@@ -122,6 +122,11 @@ pub enum AutoEvent<'e> {
     Begins(Choice),
     /// It has been given up.
     GivenUp(&'e Tried),
+    /// Sparse factors are made on the host, by [`HostSystem`](crate::solve::HostSystem).
+    Factors {
+        /// How long that is predicted to take.
+        seconds: f64,
+    },
 }
 
 /// What is tried, whatever the operator's type is.

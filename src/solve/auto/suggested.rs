@@ -9,7 +9,9 @@ use crate::solve::precondition::IluParams;
 /// What suits a matrix, in the order in which it is tried.
 pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
     use MethodKind::{BiCgStab2, Cg, Cgls, Gmres, Minres};
-    use PreconditionerKind::{Amg, BlockJacobi, Factors, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
+    use PreconditionerKind::{
+        Amg, BlockJacobi, Factors, FsaiSquared, Geometric, Ilut, Jacobi, None, SpaiSquared,
+    };
     let shape = a.shape();
     if !shape.is_square() {
         let mut both = vec![Choice::new(Cgls, Jacobi), Choice::new(Cgls, None)];
@@ -46,7 +48,12 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
     let more =
         Choice { restart: 100, ilu: IluParams { fill: 40, drop: 1e-5, tolerance: 1e-4, ..ilut.ilu }, ..ilut };
     if positive {
-        if suits(pattern, a.near_null_vector()) {
+        // What is found to be an operator on a grid suits aggregation, too.
+        let is_grid = pattern.grid().is_some();
+        if is_grid {
+            choices.push(Choice::new(Cg, Geometric));
+        }
+        if is_grid || suits(pattern, a.near_null_vector()) {
             choices.push(Choice::new(Cg, Amg));
         }
         choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);

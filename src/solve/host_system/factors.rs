@@ -1,6 +1,10 @@
 //! The reduced system by sparse factors on the host, where texla has them, and in what order that and iterations are tried.
 
 #[cfg(feature = "direct")]
+use std::borrow::Cow;
+#[cfg(feature = "direct")]
+use std::collections::HashSet;
+#[cfg(feature = "direct")]
 use std::time::Duration;
 
 #[cfg(feature = "direct")]
@@ -9,9 +13,11 @@ use super::{HostSystem, Road};
 #[cfg(feature = "direct")]
 use crate::error::Result;
 #[cfg(feature = "direct")]
-use crate::host::DirectPlan;
-#[cfg(feature = "direct")]
 use crate::host::aggregate::suits;
+#[cfg(feature = "direct")]
+use crate::host::{Csr, DirectPlan};
+#[cfg(feature = "direct")]
+use crate::solve::auto::AutoEvent;
 
 /// Use of sparse factors ([`Direct`](crate::host::Direct), feature `direct`) by a [`HostSystem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +59,8 @@ impl HostSystem {
         self.roads = match self.params.direct {
             Never => vec![iterations],
             ByCost if !self.params.null_space.is_empty() => vec![iterations],
+            // Where the grid is known, nothing is sooner than multigrid, whose set-up is none.
+            ByCost if self.is_large_grid() => vec![iterations],
             First => vec![factors, iterations],
             Last => vec![iterations, factors],
             ByCost => match DirectPlan::new(self.normal.matrix()) {
@@ -67,6 +75,13 @@ impl HostSystem {
                 }
             },
         };
+    }
+
+    fn is_large_grid(&self) -> bool {
+        /// Below, factors are there before shaders are compiled.
+        const LARGE: usize = 50_000;
+        let matrix = self.normal.matrix();
+        matrix.shape().rows > LARGE && self.normal.is_symmetric() && matrix.grid().is_some()
     }
 
     fn by_cost(&mut self, plan: &DirectPlan) -> Vec<Road> {
@@ -92,10 +107,33 @@ impl HostSystem {
 
     pub(super) fn factored(&self, right: &[f64]) -> Result<(Vec<f64>, SolvedBy)> {
         let made = self.direct.get_or_init(|| {
-            let matrix = self.normal.matrix();
-            self.order.take().map_or_else(|| DirectPlan::new(matrix), Ok)?.factor(matrix)
+            let matrix = self.pinned();
+            let plan = self.order.take().map_or_else(|| DirectPlan::new(&matrix), Ok)?;
+            if let Some(hear) = &self.heard {
+                hear(&AutoEvent::Factors { seconds: plan.seconds() });
+            }
+            plan.factor(&matrix)
         });
         let direct = made.as_ref().map_err(Clone::clone)?;
-        Ok((direct.solve(right)?, SolvedBy::Factors { cholesky: direct.is_cholesky() }))
+        let mut right = right.to_vec();
+        self.project(&mut right);
+        let mut y = direct.solve(&right)?;
+        self.take_out(&mut y);
+        Ok((y, SolvedBy::Factors { cholesky: direct.is_cholesky() }))
+    }
+
+    /// The reduced matrix, regular: with a diagonal entry doubled in each component whose rows sum to zero. Of a consistent right-hand
+    /// side that unknown is then zero, and all equations hold.
+    fn pinned(&self) -> Cow<'_, Csr> {
+        let matrix = self.normal.matrix();
+        let diagonal = |k: usize| matrix.row(k).find(|(j, v)| *j == k && *v != 0.0).is_some();
+        let singular = self.normal.components().iter().filter(|component| component.rows_sum_to_zero);
+        let pins: HashSet<usize> = singular
+            .filter_map(|component| component.unknowns.iter().copied().find(|k| diagonal(*k)))
+            .collect();
+        if pins.is_empty() {
+            return Cow::Borrowed(matrix);
+        }
+        Cow::Owned(matrix.clone().map(|i, j, v| if i == j && pins.contains(&i) { 2.0 * v } else { v }))
     }
 }

@@ -68,17 +68,21 @@ impl HostSystem {
     }
 
     /// Takes out what no solution of a singular system leaves: what there is of it has been found to be within the bound.
-    fn project(&self, right: &mut [f64]) {
-        if !self.normal.is_symmetric() {
-            return;
+    pub(super) fn project(&self, right: &mut [f64]) {
+        if self.normal.is_symmetric() && self.params.null_space.is_empty() {
+            self.take_out(right);
         }
-        for vector in self.normal.null_vectors().into_iter().filter(|_| self.params.null_space.is_empty()) {
-            let at = |right: &[f64], i: usize| right.get(i).copied().unwrap_or_default();
+    }
+
+    /// Takes the null vectors that were found out of a vector.
+    pub(super) fn take_out(&self, list: &mut [f64]) {
+        for vector in self.normal.null_vectors() {
+            let at = |list: &[f64], i: usize| list.get(i).copied().unwrap_or_default();
             let [dot, square] = vector
                 .iter()
-                .fold([0.0; 2], |[dot, square], (i, v)| [dot + v * at(right, *i), square + v * v]);
+                .fold([0.0; 2], |[dot, square], (i, v)| [dot + v * at(list, *i), square + v * v]);
             for (i, v) in vector {
-                right.get_mut(i).into_iter().for_each(|r| *r -= dot / square * v);
+                list.get_mut(i).into_iter().for_each(|r| *r -= dot / square * v);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Systems that come from the host: reduced there, solved on the device or by sparse factors, certified as they were given.
 
+mod certificate;
 mod factors;
 mod iterations;
 mod report;
@@ -13,18 +14,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::data::{DoubleVector, MatrixFormat, StoredMatrix, Unknowns, Vector, exponent};
+use crate::data::{MatrixFormat, StoredMatrix, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::approximate::largest;
 use crate::host::{Csr, Imbalance, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
-use crate::solve::auto::{
-    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Hear, MethodKind, PreconditionerKind,
-    is_of_the_choice,
-};
-use crate::solve::drive::front::Solver;
+use crate::solve::auto::{Auto, AutoEvent, AutoParams, AutoReport, Hear, is_of_the_choice};
 use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, StopReason};
 use crate::solve::drive::slices::{Stopwatch, now};
@@ -147,8 +144,17 @@ struct Under<'u, 'o> {
     started: Stopwatch,
     /// How long a run of iterations may take.
     patience: Option<Duration>,
+    /// The solution so far is not what to go on from.
+    fresh: bool,
     observe: &'u mut Observer<'o>,
 }
+
+/// What pairs hold of a residual may be no less than this only where the matrix is singular to 64 bits: factors then lose a solution
+/// that iterations find.
+const SUSPECT: f64 = 1e-6;
+
+/// How long iterations may take there, at least.
+const SUSPECT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A power of two of about this size.
 fn power_of(size: f64) -> f64 {
@@ -252,8 +258,13 @@ impl HostSystem {
     ) -> Result<(Vec<f64>, HostReport)> {
         self.normal.start(start)?;
         self.check_consistent(b)?;
-        let mut under =
-            Under { runs: Vec::new(), started: Stopwatch::start(), patience: None, observe: &mut *observe };
+        let mut under = Under {
+            runs: Vec::new(),
+            started: Stopwatch::start(),
+            patience: None,
+            fresh: false,
+            observe: &mut *observe,
+        };
         let mut refused = self.refused.clone();
         let mut best: Option<Best> = None;
         let within = self.params.auto.stop.within;
@@ -268,8 +279,17 @@ impl HostSystem {
                 break;
             }
             under.patience = self.patience.filter(|_| k == 0);
+            if under.fresh {
+                under.patience = Some(SUSPECT_PATIENCE.max(10 * under.started.elapsed()));
+            }
             match self.by_road(*road, b, start, &mut best, &mut under).await {
-                Ok(()) if self.is_all_that_pairs_hold(b, &mut best)? => break,
+                Ok(()) if self.is_all_that_pairs_hold(b, &mut best)? => {
+                    let least = best.as_ref().and_then(|best| best.report.least_residual);
+                    under.fresh = least.is_some_and(|least| least > SUSPECT);
+                    if !under.fresh {
+                        break;
+                    }
+                }
                 Ok(()) if best.as_ref().is_some_and(|best| best.report.converged()) => break,
                 Ok(()) => {}
                 Err(error) if is_of_the_choice(&error) => refused.push((road.name(), error)),
@@ -277,13 +297,14 @@ impl HostSystem {
             }
         }
         let late = late(&under);
+        self.no_worse_than(start, b, &mut best).await?;
         let mut runs = under.runs;
         let iterations = runs.iter().map(AutoReport::iterations).sum();
         let Some(Best { x, report, by, corrections }) = best else {
             let last = refused.pop().map(|(_, error)| error);
             return Err(last.unwrap_or(Error::Internal { place: "HostSystem", detail: "nothing to try" }));
         };
-        let mut solved = SolveReport { iterations, ..report };
+        let mut solved = self.with_unsolvable_parts(SolveReport { iterations, ..report }, b)?;
         if solved.reason == StopReason::MaxIterations {
             // The certificate makes no iterations: what has ended is the last run, or there is nothing more to gain.
             let last = runs.last().map(|run| run.solved.reason).filter(|r| *r != StopReason::Converged);
@@ -311,28 +332,6 @@ impl HostSystem {
             }
         }
         Ok((x, HostReport { solved, by, normal: self.normal.to_string(), corrections, runs, refused }))
-    }
-
-    /// Whether the residual is what rounding `x` to pairs leaves of it, `2⁻⁴⁸ ‖|A| |x|‖ / ‖b‖`, so that nothing gains more: it has
-    /// then stagnated.
-    fn is_all_that_pairs_hold(&self, b: &[f64], best: &mut Option<Best>) -> Result<bool> {
-        let Some(Best { x, report, .. }) = best else { return Ok(false) };
-        let norm = norm2(b);
-        if !self.pairs() || report.reason != StopReason::MaxIterations || norm == 0.0 {
-            return Ok(false);
-        }
-        let mut terms = vec![0.0; b.len()];
-        for (i, j, v) in self.given.pattern().entries() {
-            if let (Some(sum), Some(x)) = (terms.get_mut(i), x.get(j)) {
-                *sum += (v * x).abs();
-            }
-        }
-        let least = 48f64.exp2().recip() * norm2(&terms) / norm;
-        let held = report.true_residual <= least;
-        if held {
-            (report.reason, report.least_residual) = (StopReason::Stagnated, Some(least));
-        }
-        Ok(held)
     }
 
     /// Whether the normal form is another system by more than powers of two and what is exact.
@@ -379,7 +378,9 @@ impl HostSystem {
         under: &mut Under<'_, '_>,
     ) -> Result<()> {
         let (mut x, mut before) = (start.to_vec(), f64::INFINITY);
-        if let Some(best) = best {
+        if let Some(best) = best
+            && !under.fresh
+        {
             x.clone_from(&best.x);
         }
         for corrections in 0..=3 {
@@ -434,57 +435,5 @@ impl HostSystem {
 
     fn pairs(&self) -> bool {
         self.given.device().capabilities().exact_form.is_some()
-    }
-
-    /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,
-    /// rounded to pairs.
-    async fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
-        // Between the sizes of both, so that neither is near an end of the range of floats.
-        let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(x)).sqrt());
-        let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<f64>>();
-        let (start, b, device) = (scaled(x), scaled(b), self.given.device());
-        let (report, certified) = if self.pairs() {
-            let mut on_device = DoubleVector::from_f64(device, &start)?;
-            let report = self.judged(&mut on_device, &DoubleVector::from_f64(device, &b)?).await?;
-            (report, on_device.read()?)
-        } else {
-            let mut on_device = Vector::from_f64(device, &start)?;
-            let report = self.judged(&mut on_device, &Vector::from_f64(device, &b)?).await?;
-            (report, on_device.read()?.into_iter().map(f64::from).collect())
-        };
-        x.iter_mut().zip(certified).for_each(|(x, v)| *x = v * unit);
-        Ok(report)
-    }
-
-    /// The same verdict with rows that lie below the range of floats beside others: the device has zeros there, the host does not.
-    fn with_small_rows(&self, report: SolveReport, x: &[f64], b: &[f64]) -> SolveReport {
-        let Some(found) = report.components.filter(|_| report.reason == StopReason::Converged) else {
-            return report;
-        };
-        let most = Components::LEAST.max(Components::LIMIT * self.params.auto.stop.relative);
-        let margin = Components::MARGIN * largest(x);
-        let (mut omega, mut rows) = (0.0, 0);
-        for (i, b) in b.iter().enumerate() {
-            let (mut rest, mut size) = (*b, b.abs());
-            for (j, v) in self.given.pattern().row(i) {
-                let x = x.get(j).copied().unwrap_or_default();
-                rest -= v * x;
-                size += v.abs() * (x.abs() + margin);
-            }
-            let share = if rest == 0.0 { 0.0 } else { rest.abs() / size };
-            omega = f64::max(omega, share);
-            rows += usize::from(share > most);
-        }
-        if rows == 0 {
-            return report;
-        }
-        let components = Some(Components { omega: omega.max(found.omega), rows, ..found });
-        SolveReport { reason: StopReason::NormOnly, components, ..report }
-    }
-
-    async fn judged<X: Unknowns>(&self, x: &mut X, b: &X) -> Result<SolveReport> {
-        let params = ChoiceParams::default().with_stop(self.params.auto.stop).with_max_iters(0);
-        let choice = Choice::new(MethodKind::BiCgStab, PreconditionerKind::None);
-        choice.prepare(&*self.given, params)?.solving(x, b, &mut |_| {}).await
     }
 }

@@ -9,6 +9,7 @@ use super::cycle::{Cycle, Levels, Start, check_sweeps, cycles, omega};
 use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
+use crate::host::parallel::Threads;
 use crate::host::{Csr, number};
 use crate::kernel::Replays;
 use crate::ops::{self, Combine, LinOp};
@@ -31,16 +32,19 @@ pub struct AggregationParams {
     pub sweeps: usize,
     /// The cycle.
     pub cycle: Cycle,
+    /// Threads that set it up on the host, 0 for one on each core. The levels are the same, bit for bit, for any number.
+    pub threads: usize,
 }
 
 with!(const AggregationParams:
     with_sweeps(sweeps: usize),
     with_cycle(cycle: Cycle),
+    with_threads(threads: usize),
 );
 
 impl Default for AggregationParams {
     fn default() -> Self {
-        AggregationParams { sweeps: 1, cycle: Cycle::V }
+        AggregationParams { sweeps: 1, cycle: Cycle::V, threads: 0 }
     }
 }
 
@@ -181,7 +185,7 @@ fn set_up(a: &dyn LinOp, params: &AggregationParams) -> Result<(Device, Hierarch
     }
     let device = a.device().clone();
     let _scope = device.scope()?;
-    let hierarchy = Hierarchy::new(a, pattern)?;
+    let hierarchy = Hierarchy::new(a, pattern, Threads::new(params.threads))?;
     Ok((device.clone(), hierarchy))
 }
 

@@ -13,14 +13,16 @@ pub use cycle::Cycle;
 use cycle::{Levels, Start, check_sweeps, cycles};
 use hierarchy::Hierarchy;
 
-use crate::data::{Stencil, Vector};
+use crate::data::{Side, Sides, Stencil, StencilParams, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::host::{FoundGrid, number};
 use crate::kernel::Replays;
+use crate::ops::LinOp;
 use crate::shape::{Grid, Shape};
-use crate::solve::drive::check::check_vectors_of;
+use crate::solve::drive::check::{check_square, check_vectors_of};
 use crate::solve::drive::scales::times_power;
-use crate::solve::precondition::Preconditioner;
+use crate::solve::precondition::{Preconditioner, entries};
 use crate::solve::stationary::Smoother;
 
 /// Parameters of [`Multigrid`].
@@ -117,6 +119,37 @@ impl Multigrid {
         let _scope = device.scope()?;
         let hierarchy = Hierarchy::new(a)?;
         Ok(Multigrid { hierarchy, params, replays: Replays::default(), device: device.clone() })
+    }
+
+    /// Sets up all grids for a matrix, given as `&a` or as an `Rc`, whose [grid is found in its entries](crate::host::Csr::grid). Its
+    /// coefficients along an axis are taken for equal: a preconditioner for all of those, a smoother for constant ones.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); [`Error::Unsupported`] where no grid is found, and for an operator that does not give its
+    /// entries; [`Error::Matrix`] for one that is not symmetric.
+    pub fn of_matrix(a: impl LinOp, params: MultigridParams) -> Result<Self> {
+        let op = "Multigrid::of_matrix";
+        check_square(op, &a)?;
+        let pattern = entries(op, &a)?;
+        if let Some((i, j, one, other)) = a.asymmetry()? {
+            let (one, other) = (number(one), number(other));
+            let detail =
+                format!("has {one} at ({i}, {j}) and {other} at ({j}, {i}), expected a symmetric matrix");
+            return Err(Error::Matrix { op, detail });
+        }
+        let found = FoundGrid::new(pattern).ok_or_else(|| Error::Unsupported {
+            what: op.to_owned(),
+            why: "the entries are not those of an operator on a grid (Csr::grid); AggregationMultigrid takes others"
+                .to_owned(),
+        })?;
+        let side = |share: f64| match share {
+            0.0 => Side::Neumann,
+            share => Side::Dirichlet { distance: 1.0 / share },
+        };
+        let [x, y, z] = found.axes.map(|axis| axis.shares.map(side));
+        let weights = found.axes.map(|axis| axis.weight);
+        let stencil = StencilParams::new(weights, Sides { x, y, z }).with_shift(found.shift);
+        Self::new(Stencil::new(a.device(), found.grid(), stencil)?, params)
     }
 
     /// The grids, from the finest on.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::OP;
 use crate::data::{Matrix, MatrixFormat, StoredMatrix, Vector, exponent};
 use crate::error::{Error, Result};
-use crate::host::aggregate::{coarser, largest_eigenvalue};
+use crate::host::aggregate::{Fine, coarser, largest_eigenvalue};
+use crate::host::parallel::Threads;
 use crate::host::{Csr, number};
 use crate::ops::LinOp;
 use crate::solve::drive::scales::power;
@@ -60,6 +61,10 @@ impl<'a> Scaled<'a> {
             diagonal: diagonal.iter().zip(v).map(|(d, v)| v * d * v).collect(),
             roots: v.iter().map(|v| unit.sqrt() * v).collect(),
         }
+    }
+
+    fn fine(&self, largest_eigenvalue: f64) -> Fine<'_> {
+        Fine { a: &self.a, diagonal: &self.diagonal, largest_eigenvalue }
     }
 
     fn root(&self, i: usize) -> f64 {
@@ -148,7 +153,7 @@ fn add_projectors(matrix: &mut [f64], n: usize, vectors: &[Vec<(usize, f64)>], f
 }
 
 impl Hierarchy {
-    pub fn new(a: &dyn LinOp, pattern: &Csr) -> Result<Self> {
+    pub fn new(a: &dyn LinOp, pattern: &Csr, threads: Threads) -> Result<Self> {
         let device = a.device();
         let stored = |m| StoredMatrix::new(device, m, MatrixFormat::Auto);
         let diagonal = positive_diagonal(pattern, "")?;
@@ -165,7 +170,7 @@ impl Hierarchy {
             unit: power(-exponent),
             w,
             scale: constant.unwrap_or(1.0) as f32,
-            largest_eigenvalue: largest_eigenvalue(pattern, &diagonal)?,
+            largest_eigenvalue: largest_eigenvalue(threads, pattern, &diagonal),
             one_pass: prefers_one_pass(a, extent),
             transfer: None,
         };
@@ -173,7 +178,7 @@ impl Hierarchy {
         let mut theta = THETA;
         let mut levels = Vec::new();
         while current.a.shape().rows > MOST_DENSE
-            && let Some(next) = coarser(&current.a, theta)?
+            && let Some(next) = coarser(threads, current.fine(level.largest_eigenvalue), theta)
         {
             let below = Scaled::coarser(next.a)?;
             let p = next.prolongator.map(|i, j, v| v * (current.root(i) / below.root(j)));
@@ -186,7 +191,7 @@ impl Hierarchy {
                 unit: 1.0,
                 w: None,
                 scale: 1.0,
-                largest_eigenvalue: largest_eigenvalue(&below.a, &below.diagonal)?,
+                largest_eigenvalue: largest_eigenvalue(threads, &below.a, &below.diagonal),
                 one_pass: prefers_one_pass(&a, extent),
                 a: Some(a),
                 transfer: None,

@@ -1,0 +1,130 @@
+//! The verdict on a solution of the system as it was given.
+
+use super::{Best, HostSystem, largest, norm2, power_of};
+use crate::data::{DoubleVector, Unknowns, Vector};
+use crate::error::Result;
+use crate::host::Imbalance;
+use crate::solve::auto::{Choice, ChoiceParams, MethodKind, PreconditionerKind};
+use crate::solve::drive::front::Solver;
+use crate::solve::drive::report::{Components, SolveReport, StopReason};
+
+impl HostSystem {
+    /// Whether the residual is what rounding `x` to pairs leaves of it, `2⁻⁴⁸ ‖|A| |x|‖ / ‖b‖`, so that nothing gains more: it has
+    /// then stagnated.
+    pub(super) fn is_all_that_pairs_hold(&self, b: &[f64], best: &mut Option<Best>) -> Result<bool> {
+        let Some(Best { x, report, .. }) = best else { return Ok(false) };
+        let norm = norm2(b);
+        if !self.pairs() || report.reason != StopReason::MaxIterations || norm == 0.0 {
+            return Ok(false);
+        }
+        let mut terms = vec![0.0; b.len()];
+        for (i, j, v) in self.given.pattern().entries() {
+            if let (Some(sum), Some(x)) = (terms.get_mut(i), x.get(j)) {
+                *sum += (v * x).abs();
+            }
+        }
+        let least = 48f64.exp2().recip() * norm2(&terms) / norm;
+        let held = report.true_residual <= least;
+        if held {
+            (report.reason, report.least_residual) = (StopReason::Stagnated, Some(least));
+        }
+        Ok(held)
+    }
+
+    /// The same verdict with components whose rows sum to zero and whose right-hand side does not, by more than counts as noise: no unknowns
+    /// solve their equations, and the norm of all need not show it.
+    pub(super) fn with_unsolvable_parts(&self, report: SolveReport, b: &[f64]) -> Result<SolveReport> {
+        /// Of the norm of the right-hand side: what lies below is rounding.
+        const NOISE: f64 = 1e-12;
+        let Some(found) = report.components.filter(|_| report.reason == StopReason::Converged) else {
+            return Ok(report);
+        };
+        let most = Components::LEAST.max(Components::LIMIT * self.params.auto.stop.relative);
+        let least = NOISE * norm2(b);
+        let (mut omega, mut rows) = (found.omega, found.rows);
+        for imbalance in self.normal.imbalances(b)? {
+            if let Imbalance::Component { component, sum, .. } = imbalance
+                && sum.abs() > least
+                && imbalance.relative() > most
+            {
+                omega = f64::max(omega, imbalance.relative());
+                rows += self.normal.components().get(component).map_or(0, |c| c.unknowns.len());
+            }
+        }
+        if rows == found.rows {
+            return Ok(report);
+        }
+        let components = Some(Components { omega, rows, ..found });
+        Ok(SolveReport { reason: StopReason::NormOnly, components, ..report })
+    }
+
+    /// Puts the start in the place of what is further from a solution.
+    pub(super) async fn no_worse_than(
+        &self,
+        start: &[f64],
+        b: &[f64],
+        best: &mut Option<Best>,
+    ) -> Result<()> {
+        let Some(found) = best else { return Ok(()) };
+        let ax = self.given.pattern().mul_vec(start)?;
+        let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
+        if found.report.converged() || found.report.true_residual * norm2(b) <= norm2(&rest) {
+            return Ok(());
+        }
+        found.x = start.to_vec();
+        found.report = self.certificate(&mut found.x, b).await?;
+        Ok(())
+    }
+
+    /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,
+    /// rounded to pairs.
+    pub(super) async fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
+        // Between the sizes of both, so that neither is near an end of the range of floats.
+        let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(x)).sqrt());
+        let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<f64>>();
+        let (start, b, device) = (scaled(x), scaled(b), self.given.device());
+        let (report, certified) = if self.pairs() {
+            let mut on_device = DoubleVector::from_f64(device, &start)?;
+            let report = self.judged(&mut on_device, &DoubleVector::from_f64(device, &b)?).await?;
+            (report, on_device.read()?)
+        } else {
+            let mut on_device = Vector::from_f64(device, &start)?;
+            let report = self.judged(&mut on_device, &Vector::from_f64(device, &b)?).await?;
+            (report, on_device.read()?.into_iter().map(f64::from).collect())
+        };
+        x.iter_mut().zip(certified).for_each(|(x, v)| *x = v * unit);
+        Ok(report)
+    }
+
+    /// The same verdict with rows that lie below the range of floats beside others: the device has zeros there, the host does not.
+    pub(super) fn with_small_rows(&self, report: SolveReport, x: &[f64], b: &[f64]) -> SolveReport {
+        let Some(found) = report.components.filter(|_| report.reason == StopReason::Converged) else {
+            return report;
+        };
+        let most = Components::LEAST.max(Components::LIMIT * self.params.auto.stop.relative);
+        let margin = Components::MARGIN * largest(x);
+        let (mut omega, mut rows) = (0.0, 0);
+        for (i, b) in b.iter().enumerate() {
+            let (mut rest, mut size) = (*b, b.abs());
+            for (j, v) in self.given.pattern().row(i) {
+                let x = x.get(j).copied().unwrap_or_default();
+                rest -= v * x;
+                size += v.abs() * (x.abs() + margin);
+            }
+            let share = if rest == 0.0 { 0.0 } else { rest.abs() / size };
+            omega = f64::max(omega, share);
+            rows += usize::from(share > most);
+        }
+        if rows == 0 {
+            return report;
+        }
+        let components = Some(Components { omega: omega.max(found.omega), rows, ..found });
+        SolveReport { reason: StopReason::NormOnly, components, ..report }
+    }
+
+    async fn judged<X: Unknowns>(&self, x: &mut X, b: &X) -> Result<SolveReport> {
+        let params = ChoiceParams::default().with_stop(self.params.auto.stop).with_max_iters(0);
+        let choice = Choice::new(MethodKind::BiCgStab, PreconditionerKind::None);
+        choice.prepare(&*self.given, params)?.solving(x, b, &mut |_| {}).await
+    }
+}
