@@ -16,9 +16,9 @@ use texla::gl::Counters;
 use texla::host::market::{self, ReadOptions};
 use texla::host::{Csr, NormalParams, NormalPart, Triplets, problems};
 use texla::solve::{
-    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HistoryPoint, HostSystem,
-    HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision, PreconditionerKind,
-    ResidualKind, SolveReport, SolvedBy, Stop, Tried,
+    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Components, DirectUse, HistoryPoint,
+    HostSystem, HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision,
+    PreconditionerKind, ResidualKind, SolveReport, SolvedBy, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Shape, Side, Sides, SparseFormat, Stencil,
@@ -441,6 +441,8 @@ struct Check {
     least_squares_residual: Option<f64>,
     /// The residual beside the rounding of `A x` in 32 bits: says nothing of least squares, whose residual stays, nor where `x` is zero.
     lapack_ratio: Option<f64>,
+    /// Rows whose residual is more than twice what counts as satisfied ([`Components`]): none of least squares.
+    rows_off: usize,
     relative_error: Option<f64>,
 }
 
@@ -466,7 +468,16 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { a / b }
 }
 
-fn check(problem: &Problem, b: &[f64], x: &[f64], method: MethodKind) -> support::Result<Check> {
+/// Rows whose residual is more than this share of what it is made of.
+fn rows_off(a: &Csr, x: &[f64], b: &[f64], r: &[f64], share: f64) -> usize {
+    let margin = x.iter().map(|x| x.abs()).fold(0.0, worst) / Components::LIMIT;
+    let size = |i: usize| a.row(i).map(|(j, v)| v.abs() * (x[j].abs() + margin)).sum::<f64>();
+    // What is no number is within nothing.
+    let holds = |i: usize| r[i] == 0.0 || r[i].abs() <= share * (size(i) + b[i].abs());
+    (0..r.len()).filter(|i| !holds(*i)).count()
+}
+
+fn check(problem: &Problem, b: &[f64], x: &[f64], method: MethodKind, tol: f64) -> support::Result<Check> {
     let r = residual(&problem.a, x, b);
     let own = ratio(norm2(&r), norm2(b));
     let (true_relative_residual, least_squares_residual) = match method {
@@ -482,7 +493,9 @@ fn check(problem: &Problem, b: &[f64], x: &[f64], method: MethodKind) -> support
         let difference: Vec<f64> = x.iter().zip(want).map(|(x, w)| x - w).collect();
         ratio(norm2(&difference), norm2(want))
     });
-    Ok(Check { true_relative_residual, least_squares_residual, lapack_ratio, relative_error })
+    let share = 2.0 * Components::LEAST.max(Components::LIMIT * tol);
+    let rows_off = if method == MethodKind::Cgls { 0 } else { rows_off(&problem.a, x, b, &r, share) };
+    Ok(Check { true_relative_residual, least_squares_residual, lapack_ratio, rows_off, relative_error })
 }
 
 fn run(args: &Args, report: &mut Report) -> support::Result {
@@ -656,6 +669,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     if solved.converged() {
         // The device's certificate against the CPU's own computation.
         report.at_most("true relative residual (f64) within twice the bound", 2.0 * args.tol, check.judged());
+        report.at_most("rows beyond twice their share (f64)", 0.0, check.rows_off as f64);
     } else {
         report.check(format!("converged (it says {})", solved.reason), args.tol, check.judged(), false);
     }
@@ -818,7 +832,7 @@ impl Way {
         let read_back = started.elapsed();
         // What a normal form solves is no least squares, whatever its last resort has been.
         let method = normal.as_ref().map_or(auto.choice.method, |_| MethodKind::Gmres);
-        let check = check(problem, b, &solution, method)?;
+        let check = check(problem, b, &solution, method, args.tol)?;
         let is_geometric = by.is_none() && auto.choice.preconditioner == PreconditionerKind::Geometric;
         let matrix = match self {
             Way::Given(..) => &problem.a,
