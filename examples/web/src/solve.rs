@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use texla::host::{Csr, Triplets, market, problems};
 use texla::solve::{
-    AutoParams, DirectUse, HostReport, HostSystem, HostSystemParams, Precision, Slice, SolveProgress, Solving,
-    Stop,
+    AutoParams, DirectUse, HostReport, HostSystem, HostSystemParams, Precision, Slice, SolveProgress,
+    Solving, Stop,
 };
 use texla::{Device, Error};
 
