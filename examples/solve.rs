@@ -468,15 +468,6 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { a / b }
 }
 
-/// Rows whose residual is more than this share of what it is made of.
-fn rows_off(a: &Csr, x: &[f64], b: &[f64], r: &[f64], share: f64) -> usize {
-    let margin = x.iter().map(|x| x.abs()).fold(0.0, worst) / Components::LIMIT;
-    let size = |i: usize| a.row(i).map(|(j, v)| v.abs() * (x[j].abs() + margin)).sum::<f64>();
-    // What is no number is within nothing.
-    let holds = |i: usize| r[i] == 0.0 || r[i].abs() <= share * (size(i) + b[i].abs());
-    (0..r.len()).filter(|i| !holds(*i)).count()
-}
-
 fn check(problem: &Problem, b: &[f64], x: &[f64], method: MethodKind, tol: f64) -> support::Result<Check> {
     let r = residual(&problem.a, x, b);
     let own = ratio(norm2(&r), norm2(b));
@@ -493,8 +484,11 @@ fn check(problem: &Problem, b: &[f64], x: &[f64], method: MethodKind, tol: f64) 
         let difference: Vec<f64> = x.iter().zip(want).map(|(x, w)| x - w).collect();
         ratio(norm2(&difference), norm2(want))
     });
-    let share = 2.0 * Components::LEAST.max(Components::LIMIT * tol);
-    let rows_off = if method == MethodKind::Cgls { 0 } else { rows_off(&problem.a, x, b, &r, share) };
+    let share = 2.0 * Components::limit(tol);
+    let rows_off = match method {
+        MethodKind::Cgls => 0,
+        _ => Components::measured(&problem.a, x, b, share)?.rows,
+    };
     Ok(Check { true_relative_residual, least_squares_residual, lapack_ratio, rows_off, relative_error })
 }
 
@@ -838,7 +832,7 @@ impl Way {
             Way::Given(..) => &problem.a,
             Way::Normal(system) => system.normal().matrix(),
         };
-        let grid = matrix.grid().filter(|_| is_geometric);
+        let grid = is_geometric.then(|| matrix.grid()).flatten();
         Ok(Outcome { auto, normal, by, grid, solution, check, all, read_back, work })
     }
 

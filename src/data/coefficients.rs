@@ -34,10 +34,11 @@ impl Scaling {
             let fits = values.iter().all(|v| (*v as f32).is_finite());
             fits.then(|| values.iter().fold(0.0, |m: f64, v| m.max(v.abs())))
         });
-        let Some(largest) = parts.into_iter().try_fold(0.0, |m: f64, part| Some(m.max(part?))) else {
+        let largest = parts.into_iter().try_fold(0.0, |m: f64, part| Some(m.max(part?)));
+        if largest.is_none() {
             check_finite(what, values.iter().copied())?;
-            return Ok(Scaling::default());
-        };
+        }
+        let largest = largest.unwrap_or_default();
         let exponent = exponent(largest);
         // No further than into the ordinary range, so that small coefficients beside the largest stay normal.
         let stored = exponent - exponent.clamp(*Self::ORDINARY.start(), *Self::ORDINARY.end());

@@ -141,7 +141,7 @@ fn placed<T: Copy + Default + Send + Sync>(
     /// Slices that are worth a thread.
     const LEAST: usize = 64;
     let threads = Threads::all();
-    let mut parts = threads.parts(table.len(), LEAST, |part| {
+    let parts = threads.parts(table.len(), LEAST, |part| {
         let mut made = Vec::new();
         for slice in part {
             let width = table.get(slice).map_or(0, |[_, width, ..]| *width as usize);
@@ -156,10 +156,7 @@ fn placed<T: Copy + Default + Send + Sync>(
         }
         made
     });
-    let mut all = match parts.as_mut_slice() {
-        [all] => std::mem::take(all),
-        parts => threads.concat(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()),
-    };
+    let mut all = threads.concat(parts);
     all.resize(4 * slots, T::default());
     all
 }

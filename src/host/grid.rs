@@ -240,6 +240,10 @@ mod tests {
         assert!(changed(&|_, _, v| Some(-v)).is_none());
         assert!(FoundGrid::new(&problems::poisson_2d(4, 9).to_csr()).is_none());
         assert!(FoundGrid::new(&problems::poisson_1d(40).to_csr()).is_none());
+        // In the place of the cell before one over the edge.
+        let turned = grid.entries().map(|(i, j, v)| if (i, j) == (8, 7) { (8, 9, v) } else { (i, j, v) });
+        let turned = Triplets::from_entries(Shape::new(n, n), turned).unwrap().to_csr();
+        assert_eq!(turned.grid(), None);
         let mut ring: Vec<_> = grid.entries().collect();
         ring.extend([(8, 9, -1.0), (9, 8, -1.0)]);
         assert!(FoundGrid::new(&Triplets::from_entries(Shape::new(n, n), ring).unwrap().to_csr()).is_none());

@@ -6,6 +6,7 @@ pub(crate) mod approximate;
 mod csr;
 #[cfg(feature = "direct")]
 mod direct;
+mod fields;
 mod grid;
 #[cfg(feature = "io")]
 pub mod market;

@@ -97,11 +97,14 @@ impl Threads {
         })
     }
 
-    /// Lists one after another.
-    pub fn concat<T: Copy + Default + Send + Sync>(self, lists: &[&[T]]) -> Vec<T> {
+    /// Lists one after another; one alone is not copied.
+    pub fn concat<T: Copy + Default + Send + Sync>(self, mut lists: Vec<Vec<T>>) -> Vec<T> {
         /// Less is copied sooner than a thread begins.
         const LEAST: usize = 1 << 16;
-        let len = lists.iter().map(|list| list.len()).sum();
+        if let [only] = lists.as_mut_slice() {
+            return std::mem::take(only);
+        }
+        let len = lists.iter().map(Vec::len).sum();
         if self.0 == 1 || len < LEAST {
             return lists.concat();
         }
@@ -109,7 +112,7 @@ impl Threads {
         thread::scope(|scope| {
             let mut rest = all.as_mut_slice();
             for lists in lists.chunks(lists.len().div_ceil(self.0)) {
-                let len = lists.iter().map(|list| list.len()).sum();
+                let len = lists.iter().map(Vec::len).sum();
                 let (mut part, after) = std::mem::take(&mut rest).split_at_mut(len);
                 rest = after;
                 scope.spawn(move || {
@@ -148,8 +151,10 @@ mod tests {
                 });
                 assert_eq!(list, (1..=n).collect::<Vec<_>>());
                 assert_eq!(begins, (0..n).step_by(BLOCK).collect::<Vec<_>>());
-                let lists: Vec<&[usize]> = list.chunks(999).collect();
-                assert_eq!(threads.concat(&[lists.as_slice(), &[&[7; 40_000], &[]]].concat())[..n], list);
+                assert_eq!(threads.concat(vec![list.clone()]), list);
+                let mut lists: Vec<Vec<usize>> = list.chunks(999).map(<[usize]>::to_vec).collect();
+                lists.extend([vec![7; 40_000], vec![]]);
+                assert_eq!(threads.concat(lists), [list, vec![7; 40_000]].concat());
             }
         }
     }

@@ -40,9 +40,7 @@ fn assert_components(report: &SolveReport, shares: &[f64], tol: f64, slack: f64,
     let worst = largest(shares);
     assert!((omega - worst).abs() <= 1e-5 * worst + slack, "{label}: {omega:e}, {worst:e} in 64 bits");
     assert_eq!(of, shares.len(), "{label}");
-    let past = |limit: f64| {
-        shares.iter().filter(|s| **s > limit * (Components::LIMIT * tol).max(Components::LEAST)).count()
-    };
+    let past = |limit: f64| shares.iter().filter(|s| **s > limit * Components::limit(tol)).count();
     assert!((past(1.001)..=past(0.999)).contains(&rows), "{label}: {rows} rows, {} in 64 bits", past(1.0));
 }
 

@@ -286,6 +286,8 @@ fn factors_keep_clear_of_null_vectors() {
             for direct in [DirectUse::First, DirectUse::ByCost, DirectUse::Never] {
                 let outcome = solved(device, &a, &b, params(1e-5).with_direct(direct));
                 assert_solution(device, &outcome, &want, 1e-2, label);
+                let by_factors = matches!(outcome.1.by, SolvedBy::Factors { .. });
+                assert_eq!(by_factors, direct != DirectUse::Never, "{label}: {}", outcome.1);
             }
         }
         // A small part without a solution beside a large one that has one is no solution, and does not run away.
@@ -329,5 +331,29 @@ fn what_factors_lose_is_found_by_iterations() {
         let a = entries(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 4.0)]);
         let (_, report) = solved(device, &a, &[1.0, 0.0], params(1e-5));
         assert!(!report.converged() && report.solved.true_residual <= 1.0, "{report}");
+    });
+}
+
+/// A field whose size is a hundred-thousandth of the one that causes it: a norm to 1e-5 says nothing of it.
+#[test]
+fn a_small_field_is_solved_beside_a_large_one() {
+    on_both(|device| {
+        let (grid, n) = (problems::poisson_2d(14, 13).to_csr(), 182);
+        let fields = grid.entries().flat_map(|(i, j, v)| [(i, j, v), (n + i, n + j, v)]);
+        let screened = fields.map(|(i, j, v)| (i, j, if i == j && i < n { v + 10.0 } else { v }));
+        let a = entries(2 * n, 2 * n, screened.chain((0..n).map(|i| (n + i, i, 1e-8))));
+        let b: Vec<f64> =
+            (0..2 * n).map(|i| if i < n { 1e6 * ((i * i % 17) as f64 - 8.0) } else { 1.0 }).collect();
+        let factors = HostSystem::new(device, a.clone(), params(1e-10)).unwrap();
+        let (want, _) = factors.solve(&b).unwrap();
+        let (x, report) = solved(device, &a, &b, params(1e-5).with_direct(DirectUse::Never));
+        if is_exact(device) {
+            assert!(report.converged(), "{report}");
+            let error = (n..2 * n).map(|i| (x[i] - want[i]).abs()).fold(0.0, worst);
+            let largest = want[n..].iter().map(|w| w.abs()).fold(0.0, worst);
+            assert!((1.0..100.0).contains(&largest) && error <= 0.05 * largest, "{error} of {largest}");
+        } else {
+            assert_ne!(report.solved.reason, StopReason::Converged);
+        }
     });
 }

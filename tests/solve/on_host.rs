@@ -5,10 +5,10 @@ use crate::common::pairs::{is_exact, true_residual};
 use crate::precondition::stored;
 use crate::systems::{self, entries};
 use texla::host::{Csr, Direct};
-use texla::solve::{Gmres, GmresParams, HostInverse, Preconditioner, SparseFactors, Stop, StopReason};
+use texla::solve::{Gmres, GmresParams, HostInverse, Preconditioner, SparseFactors, Stop};
 use texla::{DoubleVector, Error, Result, Vector, ops};
 
-/// Times an exact inverse by a number, or an error; on the device nothing.
+/// Times an exact inverse by a number, or an error; on the device zero.
 struct Rough {
     direct: Direct,
     times: Option<f64>,
@@ -22,6 +22,25 @@ impl HostInverse for Rough {
 }
 
 impl Preconditioner for Rough {
+    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        ops::scaled(z, 0.0, r)
+    }
+
+    fn on_host(&self) -> Option<&dyn HostInverse> {
+        Some(self)
+    }
+}
+
+/// One that returns too little.
+struct Short;
+
+impl HostInverse for Short {
+    fn solve(&self, r: &[f64]) -> Result<Vec<f64>> {
+        Ok(r[1..].to_vec())
+    }
+}
+
+impl Preconditioner for Short {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         ops::copy(z, r)
     }
@@ -75,14 +94,17 @@ fn corrections_end_where_they_gain_nothing_and_the_report_is_of_what_is_left() {
         // The share that is left each time, and how many residuals are read for it: four fifths gain too little to go on.
         for (times, left, reads) in [(0.95, 0.05f64.powi(3), 3), (0.2, 0.8, 2), (1e300, 1.0, 1)] {
             let m = Rough { direct: direct(), times: Some(times) };
-            let mut x = Vector::zeros(device, 23).unwrap();
-            let solver = Gmres::preconditioned(&a_on, &m, params(1e-6, 0)).unwrap();
-            let report = solver.solve(&mut x, &Vector::from_f64(device, &b).unwrap()).unwrap();
-            assert_eq!((report.reason, report.readbacks_in_loop), (StopReason::MaxIterations, reads));
-            let found = systems::relative_residual(&a, &x.read().unwrap(), &b);
-            // Rounding of x to 32 bits, by the condition of some 5,000.
-            assert!((found - left).abs() <= 3e-4, "{times}: {found}, expected {left}");
-            assert!((report.true_residual - found).abs() <= 1e-6 + 1e-3 * found, "{times}: {report}");
+            // Without an iteration, and where the first breaks down: what is left is the corrected start.
+            for most in [0, 9] {
+                let mut x = Vector::zeros(device, 23).unwrap();
+                let solver = Gmres::preconditioned(&a_on, &m, params(1e-6, most)).unwrap();
+                let report = solver.solve(&mut x, &Vector::from_f64(device, &b).unwrap()).unwrap();
+                assert!(!report.converged() && report.readbacks_in_loop == reads, "{report}");
+                let found = systems::relative_residual(&a, &x.read().unwrap(), &b);
+                // Rounding of x to 32 bits, by the condition of some 5,000.
+                assert!((found - left).abs() <= 3e-4, "{times}, {most}: {found}, expected {left}");
+                assert!((report.true_residual - found).abs() <= 1e-6 + 1e-3 * found, "{times}: {report}");
+            }
         }
         let m = Rough { direct: direct(), times: None };
         let mut x = Vector::filled(device, 23, 2.0).unwrap();
@@ -90,5 +112,8 @@ fn corrections_end_where_they_gain_nothing_and_the_report_is_of_what_is_left() {
         let error = solver.solve(&mut x, &Vector::from_f64(device, &b).unwrap()).unwrap_err();
         assert!(matches!(error, Error::Internal { place: "test", .. }), "{error}");
         assert_eq!(x.read().unwrap(), [2.0; 23]);
+        let solver = Gmres::preconditioned(&a_on, Short, params(1e-6, 9)).unwrap();
+        let error = solver.solve(&mut x, &Vector::from_f64(device, &b).unwrap()).unwrap_err();
+        assert!(matches!(error, Error::LengthMismatch { found: 22, expected: 23, .. }), "{error}");
     });
 }

@@ -139,7 +139,7 @@ pub fn try_all(device: &Device, seeds: impl Iterator<Item = u64>) -> Ends {
                     let nothing = b.iter().chain(&x).all(|v| *v == 0.0);
                     let found = if nothing { 0.0 } else { true_residual(&a, &x, &b) };
                     let share = omega(&a, &x, &b);
-                    let most = Components::LEAST.max(Components::LIMIT * tol);
+                    let most = Components::limit(tol);
                     if !(found <= tol * (1.0 + 1e-6) && share <= most * 1.01) {
                         ends.wrong.push(format!("{label}: {found:e}, a row {share:e}; {report}"));
                     }

@@ -19,9 +19,14 @@ impl Csr {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn independent_groups(&self) -> Vec<Vec<usize>> {
+        self.groups_by(|_, _, _| true)
+    }
+
+    /// The same of those entries alone, given by row, column and value.
+    pub(crate) fn groups_by(&self, counts: impl Fn(usize, usize, f64) -> bool) -> Vec<Vec<usize>> {
         let n = self.shape.rows.min(self.shape.cols);
         let mut leaders: Vec<usize> = (0..n).collect();
-        for (row, col, _) in self.entries().filter(|(row, col, _)| *row < n && *col < n) {
+        for (row, col, _) in self.entries().filter(|&(i, j, v)| i < n && j < n && counts(i, j, v)) {
             let (a, b) = (leader(&mut leaders, row), leader(&mut leaders, col));
             // The smaller one leads, so that leaders are first unknowns.
             if let Some(slot) = leaders.get_mut(a.max(b)) {

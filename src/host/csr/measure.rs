@@ -103,8 +103,8 @@ impl Csr {
             }
             Some(above)
         };
-        let parts = Threads::all().parts(self.shape.rows, 4096, beyond);
-        self.shape.is_square() && parts.into_iter().sum::<Option<isize>>() == Some(0)
+        let parts = || Threads::all().parts(self.shape.rows, 4096, beyond);
+        self.shape.is_square() && parts().into_iter().sum::<Option<isize>>() == Some(0)
     }
 }
 

@@ -33,7 +33,7 @@ impl Csr {
         room: impl Fn() -> R + Sync,
         row: impl Fn(usize, &mut R, &mut Rows) + Sync,
     ) -> Self {
-        let mut parts = threads.parts(shape.rows, LEAST, |part| {
+        let parts = threads.parts(shape.rows, LEAST, |part| {
             let (mut room, mut rows) = (room(), Rows::default());
             let share = part.len() as f64 / shape.rows.max(1) as f64;
             let expected = (share * expected as f64).ceil() as usize;
@@ -53,15 +53,8 @@ impl Csr {
             row_ptr.extend(part.ends.iter().map(|end| begin + end));
             begin += part.cols.len();
         }
-        let (cols, values) = match parts.as_mut_slice() {
-            [all] => (std::mem::take(&mut all.cols), std::mem::take(&mut all.values)),
-            parts => {
-                let cols: Vec<&[u32]> = parts.iter().map(|part| part.cols.as_slice()).collect();
-                let values: Vec<&[f64]> = parts.iter().map(|part| part.values.as_slice()).collect();
-                (threads.concat(&cols), threads.concat(&values))
-            }
-        };
-        Csr { shape, row_ptr, cols, values }
+        let (cols, values) = parts.into_iter().map(|part| (part.cols, part.values)).unzip();
+        Csr { shape, row_ptr, cols: threads.concat(cols), values: threads.concat(values) }
     }
 
     /// What `of` makes of row, column and value of each entry, in the order of [`values`](Self::values).
@@ -73,7 +66,7 @@ impl Csr {
             }
             made
         });
-        threads.concat(&made.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        threads.concat(made)
     }
 
     /// The same pattern with values made of row, column and value.

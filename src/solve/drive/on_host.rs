@@ -1,8 +1,8 @@
 //! Corrections of a start on the host, by a preconditioner that divides by the matrix there.
 
 use super::iterate::Iterate;
-use crate::data::Vector;
-use crate::error::Result;
+use crate::data::{DoubleVector, Vector};
+use crate::error::{Error, Result};
 use crate::solve::precondition::{HostInverse, Preconditioner};
 
 /// Most residuals that are read. Each correction gains several digits where it gains any.
@@ -31,15 +31,16 @@ impl Iterate<'_> {
                 return Ok(());
             }
             let step = inverse.solve(&r)?;
-            let high: Vec<f32> = step.iter().map(|v| *v as f32).collect();
-            if !high.iter().all(|v| v.is_finite()) {
+            let (found, expected) = (step.len(), self.a.shape().cols);
+            if found != expected {
+                let (op, operand) = ("HostInverse::solve", "the solution");
+                return Err(Error::LengthMismatch { op, operand, found, expected });
+            }
+            if !step.iter().all(|v| (*v as f32).is_finite()) {
                 return Ok(());
             }
-            let low: Vec<f32> =
-                step.iter().zip(&high).map(|(v, high)| (v - f64::from(*high)) as f32).collect();
-            let on_device = |part: &[f32]| Vector::from_slice(self.a.device(), part);
-            let low = self.is_double().then(|| on_device(&low)).transpose()?;
-            self.x.add(&on_device(&high)?, low.as_ref())?;
+            let (high, low) = DoubleVector::from_f64(self.a.device(), &step)?.into_parts();
+            self.x.add(&high, self.is_double().then_some(&low))?;
             self.start_has_changed();
             before = norm;
         }

@@ -3,7 +3,6 @@
 use super::{Best, HostSystem, largest, norm2, power_of};
 use crate::data::{DoubleVector, Unknowns, Vector};
 use crate::error::Result;
-use crate::host::Imbalance;
 use crate::solve::auto::{Choice, ChoiceParams, MethodKind, PreconditionerKind};
 use crate::solve::drive::front::Solver;
 use crate::solve::drive::report::{Components, SolveReport, StopReason};
@@ -31,24 +30,24 @@ impl HostSystem {
         Ok(held)
     }
 
-    /// The same verdict with components whose rows sum to zero and whose right-hand side does not, by more than counts as noise: no unknowns
-    /// solve their equations, and the norm of all need not show it.
+    /// The same verdict with components that no unknowns solve, by the part of their right-hand side along their null vector: the norm of all
+    /// need not show them. What is rounding beside the whole right-hand side does not count.
     pub(super) fn with_unsolvable_parts(&self, report: SolveReport, b: &[f64]) -> Result<SolveReport> {
-        /// Of the norm of the right-hand side: what lies below is rounding.
-        const NOISE: f64 = 1e-12;
-        let Some(found) = report.components.filter(|_| report.reason == StopReason::Converged) else {
-            return Ok(report);
-        };
-        let most = Components::LEAST.max(Components::LIMIT * self.params.auto.stop.relative);
-        let least = NOISE * norm2(b);
+        const ROUNDING: f64 = 1e-12;
+        let found = report.components.filter(|_| report.reason == StopReason::Converged);
+        let Some(found) = found.filter(|_| self.normal.is_symmetric()) else { return Ok(report) };
+        let most = Components::limit(self.params.auto.stop.relative);
+        let right = self.normal.right(b)?;
+        let least = ROUNDING * norm2(&right);
         let (mut omega, mut rows) = (found.omega, found.rows);
-        for imbalance in self.normal.imbalances(b)? {
-            if let Imbalance::Component { component, sum, .. } = imbalance
-                && sum.abs() > least
-                && imbalance.relative() > most
-            {
-                omega = f64::max(omega, imbalance.relative());
-                rows += self.normal.components().get(component).map_or(0, |c| c.unknowns.len());
+        for vector in self.normal.null_vectors() {
+            let (part, own): (Vec<f64>, Vec<f64>) =
+                vector.iter().map(|(i, v)| (right.get(*i).copied().unwrap_or_default(), *v)).unzip();
+            let along = part.iter().zip(&own).map(|(r, v)| r * v).sum::<f64>().abs() / norm2(&own);
+            let share = along / norm2(&part);
+            if along > least && share > most {
+                omega = f64::max(omega, share);
+                rows += vector.len();
             }
         }
         if rows == found.rows {
@@ -65,10 +64,10 @@ impl HostSystem {
         b: &[f64],
         best: &mut Option<Best>,
     ) -> Result<()> {
-        let Some(found) = best else { return Ok(()) };
+        let Some(found) = best.as_mut().filter(|best| !best.report.converged()) else { return Ok(()) };
         let ax = self.given.pattern().mul_vec(start)?;
         let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
-        if found.report.converged() || found.report.true_residual * norm2(b) <= norm2(&rest) {
+        if found.report.true_residual * norm2(b) <= norm2(&rest) {
             return Ok(());
         }
         found.x = start.to_vec();
@@ -96,30 +95,19 @@ impl HostSystem {
         Ok(report)
     }
 
-    /// The same verdict with rows that lie below the range of floats beside others: the device has zeros there, the host does not.
-    pub(super) fn with_small_rows(&self, report: SolveReport, x: &[f64], b: &[f64]) -> SolveReport {
+    /// The same verdict with equations that the norm hides and the device does not see, in 64 bits: of fields that are small beside
+    /// others, and below the range of floats.
+    pub(super) fn with_small_rows(&self, report: SolveReport, x: &[f64], b: &[f64]) -> Result<SolveReport> {
         let Some(found) = report.components.filter(|_| report.reason == StopReason::Converged) else {
-            return report;
+            return Ok(report);
         };
-        let most = Components::LEAST.max(Components::LIMIT * self.params.auto.stop.relative);
-        let margin = Components::MARGIN * largest(x);
-        let (mut omega, mut rows) = (0.0, 0);
-        for (i, b) in b.iter().enumerate() {
-            let (mut rest, mut size) = (*b, b.abs());
-            for (j, v) in self.given.pattern().row(i) {
-                let x = x.get(j).copied().unwrap_or_default();
-                rest -= v * x;
-                size += v.abs() * (x.abs() + margin);
-            }
-            let share = if rest == 0.0 { 0.0 } else { rest.abs() / size };
-            omega = f64::max(omega, share);
-            rows += usize::from(share > most);
+        let most = Components::limit(self.params.auto.stop.relative);
+        let measured = Components::measured(self.given.pattern(), x, b, most)?;
+        if measured.rows == 0 {
+            return Ok(report);
         }
-        if rows == 0 {
-            return report;
-        }
-        let components = Some(Components { omega: omega.max(found.omega), rows, ..found });
-        SolveReport { reason: StopReason::NormOnly, components, ..report }
+        let components = Some(Components { omega: measured.omega.max(found.omega), ..measured });
+        Ok(SolveReport { reason: StopReason::NormOnly, components, ..report })
     }
 
     async fn judged<X: Unknowns>(&self, x: &mut X, b: &X) -> Result<SolveReport> {

@@ -377,7 +377,8 @@ impl HostSystem {
         best: &mut Option<Best>,
         under: &mut Under<'_, '_>,
     ) -> Result<()> {
-        let (mut x, mut before) = (start.to_vec(), f64::INFINITY);
+        let limit = Components::limit(self.params.auto.stop.relative);
+        let (mut x, mut before, mut share) = (start.to_vec(), f64::INFINITY, 0.5);
         if let Some(best) = best
             && !under.fresh
         {
@@ -387,20 +388,24 @@ impl HostSystem {
             let rest: Vec<f64> =
                 b.iter().zip(self.given.pattern().mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
             let right = self.normal.right(&rest)?;
-            let (y, by) = self.reduced_solution(road, &right, (b, &rest), under).await?;
+            let (y, by) = self.reduced_solution(road, &right, (b, &rest), share, under).await?;
             let step = self.normal.solution(&y, &rest)?;
             x.iter_mut().zip(step).for_each(|(x, step)| *x += step);
             let certified = self.certificate(&mut x, b).await?;
-            let report = self.with_small_rows(certified, &x, b);
+            let report = self.with_small_rows(certified, &x, b)?;
             let score = Best::score(&report);
             let is_better = best.as_ref().is_none_or(|best| score < Best::score(&best.report));
             let converged = report.converged();
+            let hidden = report.reason == StopReason::NormOnly;
+            // The next one has to gain as much for equations that the norm hides.
+            share = report.components.map_or(0.5, |found| (0.1 * limit / found.omega).min(0.5));
             if converged || is_better {
                 *best = Some(Best { x: x.clone(), report, by, corrections });
             }
             // A run that has not gained ten times by itself would not from here.
             let gained = under.runs.last().is_none_or(|run| run.solved.true_residual <= 0.1);
-            if converged || !gained || score.is_nan() || score > 0.1 * before {
+            let stalls = score > 0.1 * before && !hidden;
+            if converged || !gained || score.is_nan() || stalls {
                 break;
             }
             before = score;
@@ -413,6 +418,7 @@ impl HostSystem {
         road: Road,
         right: &[f64],
         (b, rest): (&[f64], &[f64]),
+        most: f64,
         under: &mut Under<'_, '_>,
     ) -> Result<(Vec<f64>, SolvedBy)> {
         match road {
@@ -421,8 +427,11 @@ impl HostSystem {
                 let left = norm2(rest) / norm2(b);
                 // By how much of the residual that is left the bound is met.
                 let share = self.params.auto.stop.relative / left;
-                let relative =
-                    if share.is_nan() { self.params.auto.stop.relative } else { share.clamp(1e-14, 0.5) };
+                let relative = if share.is_nan() {
+                    self.params.auto.stop.relative
+                } else {
+                    share.clamp(1e-14, most.max(1e-14))
+                };
                 let (y, report) = self.iterated(right, (relative, left), under).await?;
                 let choice = report.choice;
                 under.runs.push(report);
