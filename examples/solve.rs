@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use support::{
-    CommonArgs, Failure, LinePlot, MatrixFile, Ordinary, Progress, Report, Table, count, in_flags, json,
-    refused, residual, say, worst,
+    CommonArgs, Failure, LinePlot, MatrixFile, NodeArgs, Ordinary, Progress, Report, Table, count, in_flags,
+    json, refused, residual, say, worst,
 };
 use texla::gl::Counters;
 use texla::host::market::{self, ReadOptions};
-use texla::host::{Csr, NormalParams, NormalPart, Triplets, problems};
+use texla::host::{Csr, NearNullSpace, NormalParams, NormalPart, Triplets, problems};
 use texla::solve::{
     Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Components, DirectUse, HistoryPoint,
     HostSystem, HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision,
@@ -89,6 +89,8 @@ struct Args {
     /// then orthogonal to them
     #[arg(long, value_name = "ones|N.mtx", value_hint = clap::ValueHint::FilePath, requires = "matrix")]
     null: Option<PathBuf>,
+    #[command(flatten)]
+    nodes: NodeArgs,
     /// Damping of least squares: minimises |b - A x|^2 + DAMP^2 |x|^2
     #[arg(long, value_name = "DAMP", conflicts_with_all = ["method", "precond", "choice", "null", "assume", "direct", "x_ref"])]
     damp: Option<f64>,
@@ -309,6 +311,7 @@ struct Problem {
     /// Right-hand sides.
     columns: Vec<Vec<f64>>,
     null_space: Vec<Vec<f64>>,
+    near_null_space: Option<NearNullSpace>,
     x_ref: Option<Vec<f64>>,
     x0: Option<Vec<f64>>,
     /// By how much solutions of this are larger than those of what was asked for, and the matrix smaller, as a power of two.
@@ -399,6 +402,7 @@ fn problem(args: &Args) -> support::Result<Problem> {
         return Err(Failure::bad_input(message));
     }
     let null_space = args.null_space(a.shape().cols)?;
+    let near_null_space = args.nodes.space(&a)?;
     let (a, columns) = match args.damp {
         Some(damp) => damped(&a, columns, damp)?,
         None => (a, columns),
@@ -418,7 +422,18 @@ fn problem(args: &Args) -> support::Result<Problem> {
         columns.iter().map(|b| Ordinary::right(b, exponent)).unzip();
     let scaled = |x: Option<Vec<f64>>| x.map(|x| x.iter().map(|x| x * larger).collect());
     let (x_ref, x0) = (scaled(x_ref), scaled(x0));
-    Ok(Problem { name, a, side: built_in, columns, null_space, x_ref, x0, larger: larger_each, exponent })
+    Ok(Problem {
+        name,
+        a,
+        side: built_in,
+        columns,
+        null_space,
+        near_null_space,
+        x_ref,
+        x0,
+        larger: larger_each,
+        exponent,
+    })
 }
 
 /// Least squares with the damping as more rows: `DAMP I` below the matrix, zeros below right-hand sides.
@@ -787,7 +802,8 @@ impl Way {
             .with_auto(auto)
             .with_direct(args.direct())
             .with_normal(normal)
-            .with_null_space(problem.null_space.clone());
+            .with_null_space(problem.null_space.clone())
+            .with_near_null_space(problem.near_null_space.clone());
         let system =
             HostSystem::new(device, problem.a.clone(), params).map_err(|e| args.refused(&e, problem))?;
         if args.assume == Some(Assumed::Definite)
@@ -959,7 +975,11 @@ impl Operator {
             (Format::Banded, ..) => MatrixFormat::Banded,
         };
         let stored = StoredMatrix::new(device, problem.a.clone(), format)?;
-        Ok(Operator::Stored(Rc::new(stored.with_null_space(&problem.null_space)?)))
+        let stored = stored.with_null_space(&problem.null_space)?;
+        Ok(Operator::Stored(Rc::new(match &problem.near_null_space {
+            Some(space) => stored.with_near_null_space(space.clone())?,
+            None => stored,
+        })))
     }
 
     fn device(&self) -> &Device {

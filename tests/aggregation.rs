@@ -8,7 +8,7 @@ use common::harness::{assert_padded, fitting, on_both};
 use common::random::{Rng, spd, uniform};
 use common::reference::{max_abs, widen};
 use common::systems;
-use texla::host::{Csr, problems};
+use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, problems};
 use texla::ops::{self, Checked, Combine, LinOp, Product};
 use texla::solve::{
     AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Cycle, Jacobi, Preconditioner,
@@ -78,6 +78,8 @@ fn cases() -> Vec<(&'static str, Csr)> {
         ("half of it alone", beside(&[diagonal(300), plane(20, 20, 1.0)])),
         ("diagonal", diagonal(700)),
         ("dense", systems::csr(&spd(5, 60, 1.0))),
+        ("springs", systems::springs(17, 13, 1.0).0),
+        ("stretched springs", stretched(&systems::springs(14, 12, 1.0).0)),
         ("four", plane(2, 2, 1.0)),
         ("one", diagonal(1)),
         ("none", diagonal(0)),
@@ -392,7 +394,7 @@ fn what_cannot_be_solved_is_refused() {
             assert!(e.contains(said) && e.contains("AggregationMultigrid"), "{e}, not {said}");
         }
         let a = stored(dev, &good);
-        for sweeps in [0, 9] {
+        for sweeps in [9, usize::MAX] {
             let e = AggregationMultigrid::new(&a, Params::default().with_sweeps(sweeps)).map(drop);
             assert!(matches!(e, Err(Error::Parameter { name: "sweeps", .. })), "{e:?}");
         }
@@ -403,5 +405,70 @@ fn what_cannot_be_solved_is_refused() {
         for e in [m.smooth(&mut x, &b, 1), m.apply(&mut x, &b)] {
             assert!(matches!(e, Err(Error::ShapeMismatch { operand: "b", .. })), "{e:?}");
         }
+    });
+}
+
+const BY_NODES: Blocks = Blocks::new(2, BlockOrder::Nodes);
+
+fn iterations(dev: &Device, csr: &Csr, space: Option<NearNullSpace>, want: &[f64]) -> (usize, f64) {
+    let a = stored(dev, csr);
+    let a = match space {
+        Some(space) => a.with_near_null_space(space).unwrap(),
+        None => a,
+    };
+    let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
+    let b = csr.mul_vec(want).unwrap();
+    let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(1)).with_max_iters(2000);
+    let cg = ConjugateGradient::preconditioned(&a, &m, params).unwrap();
+    let mut x = Vector::zeros(dev, want.len()).unwrap();
+    let report = cg.solve(&mut x, &Vector::from_f64(dev, &b).unwrap()).unwrap();
+    let ax = csr.mul_vec(&widen(&x.read().unwrap())).unwrap();
+    let left: f64 = b.iter().zip(ax).map(|(b, ax)| (b - ax).powi(2)).sum();
+    (report.iterations, (left / b.iter().map(|b| b * b).sum::<f64>()).sqrt())
+}
+
+/// Sheets of springs: nodes are found, in either order; coordinates save iterations, and one vector for all takes more.
+#[test]
+fn vectors_in_nodes_are_solved_by_their_motions() {
+    on_both(|dev| {
+        let side = if fitting(dev, 4096) == 4096 { 44 } else { 20 };
+        let (csr, axes) = systems::springs(side, side, 1.0);
+        let n = csr.shape().rows;
+        let want: Vec<f64> = (0..n).map(|i| (0.01 * i as f64).sin() + (i % 2) as f64).collect();
+        let (constants, left) = iterations(dev, &csr, None, &want);
+        assert!(left <= 2e-5, "{left}");
+        let rigid = NearNullSpace::rigid(BY_NODES, &axes).unwrap();
+        let (motions, left) = iterations(dev, &csr, Some(rigid), &want);
+        assert!(left <= 2e-5 && motions <= 25 && motions < constants, "{motions} and {constants}, {left}");
+        let ones = NearNullSpace::new(vec![vec![1.0; n]]).unwrap();
+        let (scalar, _) = iterations(dev, &csr, Some(ones), &want);
+        assert!(scalar > 2 * constants, "{scalar} and {constants}");
+        // The same sheet with all nodes of a component one after another.
+        let place = |i: usize| (i % 2) * (n / 2) + i / 2;
+        let by_axis = systems::entries(n, n, csr.entries().map(|(i, j, v)| (place(i), place(j), v)));
+        assert_eq!(Blocks::found(&by_axis), Some(Blocks::new(2, BlockOrder::Components)));
+        let mut moved = vec![0.0; n];
+        want.iter().enumerate().for_each(|(i, v)| moved[place(i)] = *v);
+        let (other, left) = iterations(dev, &by_axis, None, &moved);
+        assert!(left <= 2e-5 && other.abs_diff(constants) <= constants / 5, "{other} and {constants}");
+        assert_eq!(AggregationMultigrid::new(&stored(dev, &csr), Params::default()).unwrap().sweeps(), 2);
+        assert_eq!(
+            AggregationMultigrid::new(&stored(dev, &plane(9, 9, 1.0)), Params::default()).unwrap().sweeps(),
+            1
+        );
+    });
+}
+
+/// A free sheet: three motions are mapped to zero, on the coarsest level too.
+#[test]
+fn free_bodies_are_taken_with_what_moves_them() {
+    on_both(|dev| {
+        let (csr, axes) = systems::springs(20, 16, 0.0);
+        let want: Vec<f64> = (0..csr.shape().rows).map(|i| (0.05 * i as f64).cos()).collect();
+        let rigid = NearNullSpace::rigid(BY_NODES, &axes).unwrap();
+        let (count, left) = iterations(dev, &csr, Some(rigid), &want);
+        assert!(count <= 25 && left <= 2e-5, "{count}, {left}");
+        let (count, left) = iterations(dev, &csr, None, &want);
+        assert!(count <= 60 && left <= 2e-5, "{count}, {left}");
     });
 }

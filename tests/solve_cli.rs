@@ -781,6 +781,64 @@ fn right_hand_sides_are_solved_one_by_one() {
     assert_refused(&["--matrix", &matrix, "--rhs", &rhs, "--x0", &rhs], "--rhs has several");
 }
 
+/// A sheet of springs between 16 by 12 nodes in rows, held on the left by identity rows that nothing else sees.
+#[test]
+fn nodes_and_what_moves_them_can_be_said() {
+    let (sheet, axes) = common::systems::springs(16, 12, 0.0);
+    let n = 384;
+    let held = |i: usize| (i / 2) % 16 == 0;
+    let entries: Vec<(usize, usize, f64)> = sheet
+        .entries()
+        .filter(|&(i, j, v)| v != 0.0 && (i == j || !held(i)))
+        .map(|(i, j, v)| (i, j, if held(i) { 1.0 } else { v }))
+        .collect();
+    let lines = |place: &dyn Fn(usize) -> usize| {
+        let lines: String =
+            entries.iter().map(|(i, j, v)| format!("{} {} {v}\n", place(*i) + 1, place(*j) + 1)).collect();
+        format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n{lines}", entries.len())
+    };
+    let matrix = write("sheet.mtx", &lines(&|i| i));
+    let by_axis = write("sheet_axis.mtx", &lines(&|i| (i % 2) * (n / 2) + i / 2));
+    let nodes = columns("sheet_nodes.mtx", &axes);
+    let each = |list: &Vec<f64>| (0..n).map(|i| list[i / 2]).collect::<Vec<f64>>();
+    let unknowns = columns("sheet_unknowns.mtx", &[each(&axes[0]), each(&axes[1])]);
+    let motion = |i: usize| if i % 2 == 0 { -axes[1][i / 2] } else { axes[0][i / 2] };
+    let parts: [&dyn Fn(usize) -> f64; 3] =
+        [&|i| f64::from(u8::from(i % 2 == 0)), &|i| f64::from(u8::from(i % 2 == 1)), &motion];
+    let near = columns("sheet_near.mtx", &parts.map(|part| (0..n).map(part).collect()));
+    let iterations = |matrix: &str, flags: &[&str]| {
+        let args = [&["--matrix", matrix, "--direct", "never", "--tol", "1e-8"][..], flags].concat();
+        let (code, report) = json(&args);
+        assert_eq!((code, &report["preconditioner"]), (0, &"amg".into()), "{flags:?}: {report}");
+        report["iterations"].as_u64().unwrap()
+    };
+    let found = iterations(&matrix, &[]);
+    assert_eq!(iterations(&matrix, &["--block", "2"]), found);
+    // In another order sums are rounded otherwise.
+    assert!(iterations(&by_axis, &["--block", "2:axis"]).abs_diff(found) <= found / 8);
+    let motions = iterations(&matrix, &["--coordinates", &nodes]);
+    assert!(motions < found, "{motions} of {found}");
+    assert_eq!(iterations(&matrix, &["--coordinates", &unknowns, "--block", "2:node"]), motions);
+    assert!(iterations(&by_axis, &["--coordinates", &nodes]).abs_diff(motions) <= 2);
+    let said = iterations(&matrix, &["--near-null", &near, "--block", "2"]);
+    assert!(said.abs_diff(motions) <= 2, "{said} and {motions}");
+    let refused = |flags: &[&str], text: &str| {
+        assert_refused(&[&["--matrix", &matrix][..], flags].concat(), text);
+    };
+    refused(&["--block", "5"], "--block 5 for 384 unknowns: expected a divisor of the number of unknowns");
+    refused(&["--block", "0"], "expected a size from 1 to 12");
+    refused(&["--block", "2:row"], "expected \"axis\" or \"node\"");
+    refused(&["--block", "3", "--coordinates", &nodes], "192 rows for 384 unknowns, 3 in a node");
+    let line = columns("sheet_line.mtx", &axes[..1]);
+    refused(&["--coordinates", &line], "--coordinates 1 axes for blocks of 2");
+    let short = columns("sheet_short.mtx", &[vec![1.0; 5]]);
+    refused(&["--near-null", &short], "a near-null vector has 5 elements, expected 384");
+    let zeros = columns("sheet_zeros.mtx", &[vec![0.0; n]]);
+    refused(&["--near-null", &zeros], "--near-null zeros in vector 0");
+    refused(&["--near-null", &near, "--coordinates", &nodes], "cannot be used with");
+    refused(&["--coordinates", "no/such.mtx"], "no/such.mtx");
+}
+
 #[test]
 fn what_is_known_of_a_matrix_can_be_said() {
     // Springs in a row without a hold, in units that differ: rows do not sum to zero.

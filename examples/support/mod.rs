@@ -37,6 +37,7 @@ pub mod figure;
 pub mod files;
 pub mod golden;
 pub mod image;
+pub mod nodes;
 pub mod outcome;
 pub mod paint;
 pub mod picture;
@@ -59,6 +60,7 @@ pub use files::{
     write_file,
 };
 pub use image::{bytes_of, encode, write_rgb};
+pub use nodes::NodeArgs;
 pub use outcome::{Failure, Result, main_with, run_from, say};
 pub use picture::{Picture, field, plain_fragments};
 pub use plot::LinePlot;

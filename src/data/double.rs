@@ -95,7 +95,6 @@ impl DoubleVector {
     }
 
     /// Takes both parts out.
-    #[cfg(any(feature = "script", feature = "sim"))]
     pub(crate) fn into_parts(self) -> (Vector, Vector) {
         (self.high, self.low)
     }

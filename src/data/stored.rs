@@ -3,7 +3,7 @@
 use super::{BandedMatrix, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::{Csr, Diagonal};
+use crate::host::{Csr, Diagonal, NearNullSpace};
 use crate::shape::Shape;
 
 /// How a [`StoredMatrix`] is kept on the device.
@@ -49,7 +49,7 @@ pub const MOST_BANDS: usize = 24;
 pub struct StoredMatrix {
     kept: Kept,
     null_space: Vec<Vector>,
-    near_null: Option<Vec<f64>>,
+    near_null: Option<NearNullSpace>,
 }
 
 /// How a [`StoredMatrix`] is kept.
@@ -111,21 +111,20 @@ impl StoredMatrix {
         Ok(self)
     }
 
-    /// Declares a vector with elements above 0 that `A` maps nearly to zero, in place of the vector of ones:
-    /// [`AggregationMultigrid`](crate::solve::AggregationMultigrid) interpolates it exactly. Of a matrix `D A D` with a diagonal
-    /// `D` that is `D⁻¹ 1`, where it is 1 for `A`.
+    /// Declares vectors that `A` maps nearly to zero, in place of the vector of ones:
+    /// [`AggregationMultigrid`](crate::solve::AggregationMultigrid) interpolates them exactly. Of a matrix `D A D` with a diagonal `D` that is `D⁻¹ 1`, where
+    /// it is 1 for `A`; of elasticity the [rigid motions](NearNullSpace::rigid).
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`]; [`Error::Parameter`] for an element that is not a number above 0.
-    pub fn with_near_null_vector(mut self, vector: Vec<f64>) -> Result<Self> {
-        let op = "StoredMatrix::with_near_null_vector";
-        check_length(op, self.shape().cols, &vector)?;
-        if let Some((at, v)) = vector.iter().enumerate().find(|(_, v)| !(**v > 0.0 && v.is_finite())) {
-            let value = format!("{v} at {at}");
-            return Err(Error::Parameter { op, name: "vector", value, expected: "finite elements above 0" });
+    /// [`Error::LengthMismatch`].
+    pub fn with_near_null_space(mut self, space: NearNullSpace) -> Result<Self> {
+        let (op, operand) = ("StoredMatrix::with_near_null_space", "space");
+        let (found, expected) = (space.len(), self.shape().cols);
+        if found != expected {
+            return Err(Error::LengthMismatch { op, operand, found, expected });
         }
-        self.near_null = Some(vector);
+        self.near_null = Some(space);
         Ok(self)
     }
 
@@ -153,8 +152,8 @@ impl StoredMatrix {
         &self.null_space
     }
 
-    pub(crate) fn near_null_vector(&self) -> Option<&[f64]> {
-        self.near_null.as_deref()
+    pub(crate) fn near_null_space(&self) -> Option<&NearNullSpace> {
+        self.near_null.as_ref()
     }
 
     /// The format in use: never [`MatrixFormat::Auto`] or [`SparseFormat::Auto`].

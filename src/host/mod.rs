@@ -10,6 +10,7 @@ mod fields;
 mod grid;
 #[cfg(feature = "io")]
 pub mod market;
+mod near_null;
 mod nine_bands;
 mod normal;
 pub(crate) mod order;
@@ -25,6 +26,7 @@ pub(crate) use csr::Diagonal;
 #[cfg(feature = "direct")]
 pub use direct::{Direct, DirectPlan};
 pub(crate) use grid::FoundGrid;
+pub use near_null::{BlockOrder, Blocks, NearNullSpace};
 pub use nine_bands::NineBands;
 pub use normal::{Component, Eliminated, Imbalance, NormalForm, NormalParams, NormalPart};
 pub use pending::{FileId, PendingFile};

@@ -4,7 +4,7 @@ use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product,
 use crate::data::{Kept, StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
-use crate::host::Csr;
+use crate::host::{Csr, NearNullSpace};
 use crate::profile::Workload;
 use crate::shape::Shape;
 
@@ -68,8 +68,8 @@ impl LinOp for StoredMatrix {
         self.null_space()
     }
 
-    fn near_null_vector(&self) -> Option<&[f64]> {
-        self.near_null_vector()
+    fn near_null_space(&self) -> Option<&NearNullSpace> {
+        self.near_null_space()
     }
 
     fn exponent(&self) -> Result<i32> {

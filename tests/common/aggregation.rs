@@ -82,7 +82,7 @@ impl Twin {
             levels.push(TwinLevel { minus_a, inverse, p, high: level.largest_eigenvalue });
         }
         let inverse = last.filter(|a| a.shape().rows <= 256).map(|a| inverse(&a));
-        Twin { levels, inverse, params }
+        Twin { levels, inverse, params: params.with_sweeps(m.sweeps()) }
     }
 
     fn sweeps(&self, depth: usize, x: Near, b: &Near, count: usize) -> Near {

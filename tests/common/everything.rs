@@ -8,7 +8,7 @@ mod sim;
 
 use std::time::Duration;
 
-use texla::host::{NineBands, Triplets, problems};
+use texla::host::{NearNullSpace, NineBands, Triplets, problems};
 use texla::ops::{
     self, Accurate, Combine, ExactSum, Histogram, LinOp, MatmulForm, MatmulSchedule, Part, Product,
     Reduction, Shades, Window, Windows,
@@ -654,8 +654,8 @@ fn aggregation(dev: &Device, step: Step<'_>) {
         let params = AggregationParams::default();
         to("AggregationMultigrid", &|y| AggregationMultigrid::new(&a, params)?.apply(y, &x));
         let copy = || StoredMatrix::new(dev, a.pattern().clone(), MatrixFormat::Auto);
-        to("StoredMatrix::with_near_null_vector", &|y| {
-            let near = copy()?.with_near_null_vector(vec![2.0; x.len()])?;
+        to("StoredMatrix::with_near_null_space", &|y| {
+            let near = copy()?.with_near_null_space(NearNullSpace::new(vec![vec![2.0; x.len()]])?)?;
             AggregationMultigrid::new(&near, params)?.apply(y, &x)
         });
         to("StoredMatrix::with_null_space", &|y| {

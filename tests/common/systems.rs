@@ -138,3 +138,34 @@ pub fn rhs_of_ones(a: &Csr) -> Vec<f64> {
     let b = a.mul_vec(&vec![1.0; a.shape().cols]).unwrap();
     b.iter().map(|v| f64::from(*v as f32)).collect()
 }
+
+/// Springs along the sides and the diagonals of a grid of nodes with two components each, and coordinates of the nodes, an axis
+/// after the other: a free elastic sheet, or one that is held on the left.
+pub fn springs(nx: usize, ny: usize, held: f64) -> (Csr, [Vec<f64>; 2]) {
+    springs_of(nx, ny, held, &|_| 1.0)
+}
+
+/// The same of this stiffness in each row of nodes.
+pub fn springs_of(nx: usize, ny: usize, held: f64, stiffness: &dyn Fn(usize) -> f64) -> (Csr, [Vec<f64>; 2]) {
+    let mut all = Vec::new();
+    let node = |x: usize, y: usize| y * nx + x;
+    for (x, y) in (0..ny).flat_map(|y| (0..nx).map(move |x| (x, y))) {
+        for along in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 1.0]] {
+            let (tx, ty) = (x as f64 + along[0], y as f64 + along[1]);
+            if !(0.0..nx as f64).contains(&tx) || ty >= ny as f64 {
+                continue;
+            }
+            let (k, l) = (2 * node(x, y), 2 * node(tx as usize, ty as usize));
+            for (c, d) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let v = stiffness(y) * along[c] * along[d];
+                all.extend([(k + c, k + d, v), (l + c, l + d, v), (k + c, l + d, -v), (l + c, k + d, -v)]);
+            }
+        }
+        if x == 0 && held != 0.0 {
+            all.extend((0..2).map(|c| (2 * node(x, y) + c, 2 * node(x, y) + c, held)));
+        }
+    }
+    let place = |k: usize| [(k % nx) as f64, (k / nx) as f64];
+    let n = nx * ny;
+    (entries(2 * n, 2 * n, all), [0, 1].map(|axis| (0..n).map(|k| place(k)[axis]).collect()))
+}

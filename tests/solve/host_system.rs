@@ -7,9 +7,10 @@ use crate::common::harness::on_both;
 use crate::common::pairs::is_exact;
 use crate::common::worst::worst;
 use crate::systems::entries;
-use texla::host::{Csr, NormalParams, problems};
+use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, NormalParams, problems};
 use texla::solve::{
-    AutoParams, DirectUse, HostReport, HostSystem, HostSystemParams, Slice, SolvedBy, Stop, StopReason,
+    AutoParams, Choice, DirectUse, HostReport, HostSystem, HostSystemParams, MethodKind, PreconditionerKind,
+    Slice, SolvedBy, Stop, StopReason,
 };
 use texla::{Device, Error, Result};
 
@@ -341,12 +342,16 @@ fn a_small_field_is_solved_beside_a_large_one() {
         let (grid, n) = (problems::poisson_2d(14, 13).to_csr(), 182);
         let fields = grid.entries().flat_map(|(i, j, v)| [(i, j, v), (n + i, n + j, v)]);
         let screened = fields.map(|(i, j, v)| (i, j, if i == j && i < n { v + 10.0 } else { v }));
-        let a = entries(2 * n, 2 * n, screened.chain((0..n).map(|i| (n + i, i, 1e-8))));
+        let a = entries(2 * n, 2 * n, screened.chain((0..n).map(|i| (n + i, i, 1e-10))));
         let b: Vec<f64> =
-            (0..2 * n).map(|i| if i < n { 1e6 * ((i * i % 17) as f64 - 8.0) } else { 1.0 }).collect();
+            (0..2 * n).map(|i| if i < n { 1e9 * ((i * i % 17) as f64 - 8.0) } else { 1.0 }).collect();
         let factors = HostSystem::new(device, a.clone(), params(1e-10)).unwrap();
         let (want, _) = factors.solve(&b).unwrap();
-        let (x, report) = solved(device, &a, &b, params(1e-5).with_direct(DirectUse::Never));
+        // One that leaves as much as it may.
+        let choices = vec![Choice::new(MethodKind::Gmres, PreconditionerKind::Jacobi)];
+        let plain = params(1e-5).with_direct(DirectUse::Never);
+        let auto = plain.auto.clone().with_choices(choices);
+        let (x, report) = solved(device, &a, &b, plain.with_auto(auto));
         if is_exact(device) {
             assert!(report.converged(), "{report}");
             let error = (n..2 * n).map(|i| (x[i] - want[i]).abs()).fold(0.0, worst);
@@ -355,5 +360,44 @@ fn a_small_field_is_solved_beside_a_large_one() {
         } else {
             assert_ne!(report.solved.reason, StopReason::Converged);
         }
+    });
+}
+
+/// Springs in metres and newtons: nodes are found through identity rows and units, coordinates save iterations, and these are
+/// made in pairs from the beginning.
+#[test]
+fn vectors_in_nodes_are_recognised() {
+    on_both(|device| {
+        let stiffness = |y: usize| if y < 5 { 1.0 } else { 4096.0 };
+        let (sheet, axes) = crate::systems::springs_of(15, 11, 0.0, &stiffness);
+        let n = sheet.shape().rows;
+        let held = |i: usize| (i / 2).is_multiple_of(15);
+        let of = |(i, j, v): (usize, usize, f64)| match (held(i), i == j) {
+            (true, true) => Some((i, j, 1.0)),
+            (true, false) => None,
+            _ => Some((i, j, 210e9 * v)),
+        };
+        let a = entries(n, n, sheet.entries().filter_map(of));
+        let want: Vec<f64> = (0..n).map(|i| if held(i) { 0.0 } else { 1e-4 * (i % 7) as f64 }).collect();
+        let b = a.mul_vec(&want).unwrap();
+        let counts = [None, Some(&axes)].map(|axes| {
+            let space =
+                axes.map(|axes| NearNullSpace::rigid(Blocks::new(2, BlockOrder::Nodes), axes).unwrap());
+            let params = params(1e-8).with_direct(DirectUse::Never).with_near_null_space(space);
+            let system = HostSystem::new(device, a.clone(), params).unwrap();
+            let (x, report) = system.solve(&b).unwrap();
+            let SolvedBy::Iterations(choice) = report.by else { panic!("{report}") };
+            assert_eq!(choice.preconditioner, PreconditionerKind::Amg, "{report}");
+            if is_exact(device) {
+                let run = &report.runs[0].solved;
+                assert_eq!(run.double_iterations, run.iterations, "{report}");
+                assert_solution(device, &(x, report), &want, 1e-5, "springs");
+            }
+            system.solve(&b).unwrap().1.runs[0].solved.iterations
+        });
+        assert!(counts[1] < counts[0] && counts[0] < 60, "{counts:?}");
+        let short = NearNullSpace::new(vec![vec![1.0; 4]]).unwrap();
+        let refused = HostSystem::new(device, a, params(1e-5).with_near_null_space(Some(short)));
+        assert!(matches!(refused, Err(Error::LengthMismatch { found: 4, .. })));
     });
 }

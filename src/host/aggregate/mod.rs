@@ -1,11 +1,15 @@
 //! Smoothed aggregation: what algebraic multigrid needs of a matrix to make the next coarser one, in 64 bits.
 
+mod blocks;
 mod groups;
+mod null;
 mod spectrum;
 mod suits;
 
+pub(crate) use blocks::coarser_by_blocks;
+pub(crate) use null::{null_vectors, orthonormal};
 pub(crate) use spectrum::largest_eigenvalue;
-pub(crate) use suits::suits;
+pub(crate) use suits::{blocks_of, suits};
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
 //! Which matrices scalar aggregation suits.
 
-use crate::host::Csr;
+use crate::host::{BlockOrder, Blocks, Csr};
 
 /// Unknowns of a node that a matrix is looked at for.
-const BLOCKS: [usize; 3] = [2, 3, 6];
+const BLOCKS: [usize; 3] = [6, 3, 2];
 
 /// Shares of rows, and of weight, from which on a property counts as one of the matrix.
 const HALF: f64 = 0.5;
@@ -16,24 +16,57 @@ const NEARLY_ALL: f64 = 0.99;
 /// also map each component by itself to zero. `vector` has elements above 0; nothing stands for ones.
 pub(crate) fn suits(a: &Csr, vector: Option<&[f64]>) -> bool {
     let of = |i: usize| vector.map_or(1.0, |v| v.get(i).copied().unwrap_or(1.0));
-    let (mut below, mut beside) = (0.0, 0.0);
+    if is_beside(a, &of, -1.0) {
+        return true;
+    }
+    let whole = zeros(a, &of, 1, &|_| 0);
+    whole >= HALF && orders(a, &of, whole).next().is_none()
+}
+
+/// The components that a matrix of vectors in nodes is made of: rows see all of them and map each to zero, and those of a node are of
+/// about the same length.
+pub(crate) fn blocks_of(a: &Csr) -> Option<Blocks> {
+    let n = a.shape().rows;
+    let of = |_: usize| 1.0;
+    // Of one sign: of a negative matrix positive.
+    if is_beside(a, &of, -1.0) || is_beside(a, &of, 1.0) {
+        return None;
+    }
+    let whole = zeros(a, &of, 1, &|_| 0);
+    if whole < HALF {
+        return None;
+    }
+    let lengths: Vec<usize> = a.rows().map(|(cols, _)| cols.len()).collect();
+    orders(a, &of, whole).find(|blocks| {
+        let mut nodes = vec![(usize::MAX, 0); n / blocks.size];
+        for (i, length) in lengths.iter().enumerate() {
+            if let Some((least, most)) = nodes.get_mut(blocks.place(n, i).0) {
+                (*least, *most) = ((*least).min(*length), (*most).max(*length));
+            }
+        }
+        let alike = nodes.iter().filter(|(least, most)| 4 * least >= 3 * most).count();
+        5 * alike >= 4 * nodes.len()
+    })
+}
+
+/// Whether nearly all of the weight beside the diagonal has this sign.
+fn is_beside(a: &Csr, of: &dyn Fn(usize) -> f64, sign: f64) -> bool {
+    let (mut such, mut beside) = (0.0, 0.0);
     for (i, j, value) in a.entries().filter(|(i, j, _)| i != j) {
         let weight = of(i) * value.abs() * of(j);
         beside += weight;
-        below += if value < 0.0 { weight } else { 0.0 };
+        such += if sign * value > 0.0 { weight } else { 0.0 };
     }
-    if below >= NEARLY_ALL * beside {
-        return true;
-    }
+    such >= NEARLY_ALL * beside
+}
+
+/// Sizes and orders of blocks whose components rows map to zero one by one, the largest first.
+fn orders<'a>(a: &'a Csr, of: &'a dyn Fn(usize) -> f64, whole: f64) -> impl Iterator<Item = Blocks> + 'a {
     let n = a.shape().rows;
-    let whole = zeros(a, &of, 1, &|_| 0);
-    let is_vector = |b: usize| {
-        let of_nodes = zeros(a, &of, b, &|j| j % b);
-        let of_components = || zeros(a, &of, b, &|j| j / (n / b).max(1));
-        let most = NEARLY_AS_MANY * whole;
-        of_nodes >= most || of_components() >= most
-    };
-    whole >= HALF && !BLOCKS.into_iter().filter(|b| n.is_multiple_of(*b)).any(is_vector)
+    let sizes = BLOCKS.into_iter().filter(move |b| n > 0 && n.is_multiple_of(*b));
+    let all =
+        sizes.flat_map(|b| [BlockOrder::Nodes, BlockOrder::Components].map(|order| Blocks::new(b, order)));
+    all.filter(move |blocks| zeros(a, of, blocks.size, &|j| blocks.place(n, j).1) >= NEARLY_AS_MANY * whole)
 }
 
 /// The share of rows that see each of `b` parts of a vector, and map it to zero but for rounding.
@@ -68,6 +101,7 @@ mod tests {
     fn signs_decide_and_sums_do_where_signs_are_mixed() {
         let grid = problems::poisson_2d(12, 12).to_csr();
         assert!(suits(&grid, None));
+        assert_eq!((blocks_of(&grid), blocks_of(&grid.clone().map(|_, _, v| -v))), (None, None));
         // Fourth-order differences in a row: two of five entries positive, zero sums inside.
         let of = |k: i64| [6.0, -4.0, 1.0].get(k.unsigned_abs() as usize).copied();
         let beam = made(
@@ -76,6 +110,7 @@ mod tests {
                 .flat_map(|i| (0..100).filter_map(move |j| of(i - j).map(|v| (i as usize, j as usize, v)))),
         );
         assert!(suits(&beam, None));
+        assert_eq!(blocks_of(&beam), None);
         // The same with a shift: neither.
         assert!(!suits(&beam.clone().map(|i, j, v| if i == j { v + 1.0 } else { v }), None));
         // Scaled from both sides it is as before, if that is said.
@@ -107,7 +142,11 @@ mod tests {
                         }
                     }
                 }
-                assert!(!suits(&made(b * n, entries.into_iter()), None), "{b} {by_nodes}");
+                let a = made(b * n, entries.into_iter());
+                assert!(!suits(&a, None), "{b} {by_nodes}");
+                let order = if by_nodes { BlockOrder::Nodes } else { BlockOrder::Components };
+                assert_eq!(blocks_of(&a), Some(Blocks::new(b, order)));
+                assert_eq!(blocks_of(&a.clone().map(|i, j, v| if i == j { v + 0.1 } else { v })), None);
             }
         }
     }

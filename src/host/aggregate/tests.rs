@@ -1,7 +1,7 @@
 //! Aggregation against full matrices, and against what is known of the plane.
 
 use super::*;
-use crate::host::{Triplets, problems};
+use crate::host::{BlockOrder, Blocks, NearNullSpace, Triplets, problems};
 
 fn entries(n: usize, all: &[(usize, usize, f64)]) -> Csr {
     Triplets::from_entries(Shape::new(n, n), all.iter().copied()).unwrap().to_csr()
@@ -188,4 +188,150 @@ fn threads_change_no_bit() {
             a = one.a;
         }
     }
+    let (a, axes) = springs(90, 80, 1.0);
+    let space = NearNullSpace::rigid(Blocks::new(2, BlockOrder::Nodes), &axes).unwrap();
+    let diagonal = a.diagonal();
+    let by = |threads| {
+        let largest_eigenvalue = largest_eigenvalue(Threads::new(threads), &a, &diagonal);
+        let fine = Fine { a: &a, diagonal: &diagonal, largest_eigenvalue };
+        let (next, space) = coarser_by_blocks(Threads::new(threads), fine, &space).unwrap();
+        (next.a, next.prolongator, space)
+    };
+    let [one, two, eight] = [1, 2, 8].map(by);
+    assert!(one == two && one == eight);
+}
+
+/// Springs along the sides and diagonals of a grid of nodes with two components each, stiffer and stiffer; free, or fixed on
+/// the left by what is taken out of the first column's neighbours.
+fn springs(nx: usize, ny: usize, fixed: f64) -> (Csr, [Vec<f64>; 2]) {
+    let mut all = Vec::new();
+    let node = |x: usize, y: usize| y * nx + x;
+    for (x, y) in (0..ny).flat_map(|y| (0..nx).map(move |x| (x, y))) {
+        for (dx, dy) in [(1, 0), (0, 1), (1, 1), (-1, 1)] {
+            let (tx, ty) = (x as i64 + dx, y as i64 + dy);
+            if !(0..nx as i64).contains(&tx) || ty >= ny as i64 {
+                continue;
+            }
+            let (k, l) = (node(x, y), node(tx as usize, ty as usize));
+            let stiffness = 1.0 + ((k * l) % 3) as f64;
+            for (c, d) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let along = [dx as f64, dy as f64];
+                let v = stiffness * along[c] * along[d];
+                all.extend([(2 * k + c, 2 * k + d, v), (2 * l + c, 2 * l + d, v)]);
+                all.extend([(2 * k + c, 2 * l + d, -v), (2 * l + c, 2 * k + d, -v)]);
+            }
+        }
+        if x == 0 {
+            all.extend([
+                (2 * node(x, y), 2 * node(x, y), fixed),
+                (2 * node(x, y) + 1, 2 * node(x, y) + 1, fixed),
+            ]);
+        }
+    }
+    let places = |of: &dyn Fn(usize) -> usize| (0..nx * ny).map(|k| of(k) as f64).collect();
+    (entries(2 * nx * ny, &all), [places(&|k| k % nx), places(&|k| k / nx)])
+}
+
+/// What deforms nothing is interpolated exactly, from level to level, and the matrices are those of Galerkin.
+#[test]
+fn nodes_are_aggregated_by_their_rigid_motions() {
+    let (mut a, axes) = springs(17, 13, 0.0);
+    let mut space = NearNullSpace::rigid(Blocks::new(2, BlockOrder::Nodes), &axes).unwrap();
+    for level in 0..2 {
+        let diagonal = a.diagonal();
+        let largest_eigenvalue = largest_eigenvalue(Threads::all(), &a, &diagonal);
+        let fine = Fine { a: &a, diagonal: &diagonal, largest_eigenvalue };
+        let (next, coarse) = coarser_by_blocks(Threads::all(), fine, &space).unwrap();
+        let (full, p) = (dense(&a), dense(&next.prolongator));
+        assert_eq!(dense(&next.restriction.transposed()), p);
+        for (fine, coarse) in space.vectors().iter().zip(coarse.vectors()) {
+            let back = next.prolongator.mul_vec(coarse).unwrap();
+            assert!(back.iter().zip(fine).all(|(b, f)| (b - f).abs() < 1e-12), "level {level}");
+        }
+        let size = a.max_abs();
+        for (g, row) in dense(&next.a).iter().enumerate() {
+            for (h, got) in row.iter().enumerate() {
+                let ap = |i: usize| (0..full.len()).map(|j| full[i][j] * p[j][h]).sum::<f64>();
+                let want: f64 = (0..full.len()).map(|i| p[i][g] * ap(i)).sum();
+                assert!((got - want).abs() < 1e-13 * size, "{g} {h}: {got} {want}");
+            }
+        }
+        assert!(next.a.is_symmetric() && 2 * next.a.shape().rows < a.shape().rows);
+        // Each coarse node has an unknown for each vector.
+        assert!(coarse.nodes().iter().enumerate().all(|(i, node)| *node as usize == i / 3));
+        // All of it is mapped to zero, and so found: as it is, or as sums of it.
+        let mixed: Vec<Vec<f64>> = (0..3)
+            .map(|k| {
+                let of = |i: usize| coarse.vectors()[k][i] + 0.5 * coarse.vectors()[(k + 1) % 3][i];
+                (0..next.a.shape().rows).map(of).collect()
+            })
+            .collect();
+        for vectors in [coarse.vectors(), &mixed] {
+            let null = orthonormal(null_vectors(&next.a, vectors).into_iter());
+            assert_eq!(null.len(), 3);
+            for (k, v) in null.iter().enumerate() {
+                for (l, w) in null.iter().enumerate() {
+                    let dot: f64 = v.iter().zip(w).map(|((_, v), (_, w))| v * w).sum();
+                    assert!((dot - f64::from(u8::from(k == l))).abs() < 1e-9, "{k} {l}: {dot}");
+                }
+            }
+        }
+        (a, space) = (next.a, coarse);
+    }
+}
+
+/// Vectors of which sums alone are mapped to zero, on parts of their own.
+#[test]
+fn null_vectors_are_found_in_what_vectors_span() {
+    let (a, axes) = springs(5, 4, 0.0);
+    let n = a.shape().rows;
+    let space = NearNullSpace::rigid(Blocks::new(2, BlockOrder::Nodes), &axes).unwrap();
+    // A translation and what is none, in two sums.
+    let other: Vec<f64> = (0..n).map(|i| ((i * i) % 7) as f64).collect();
+    let sum =
+        |f: f64| -> Vec<f64> { space.vectors()[0].iter().zip(&other).map(|(t, o)| t + f * o).collect() };
+    let found = null_vectors(&a, &[sum(1.0), sum(2.0)]);
+    assert_eq!(found.len(), 1);
+    let values: Vec<f64> = found[0].iter().map(|(_, v)| *v).collect();
+    let unit = values[0];
+    assert!(
+        values.iter().enumerate().all(|(i, v)| (v / unit - f64::from(u8::from(i % 2 == 0))).abs() < 1e-9)
+    );
+    let (held, _) = springs(5, 4, 1.0);
+    assert!(null_vectors(&held, space.vectors()).is_empty());
+    // Twice, beside each other: each has its own.
+    let both =
+        entries(2 * n, &a.entries().flat_map(|(i, j, v)| [(i, j, v), (n + i, n + j, v)]).collect::<Vec<_>>());
+    let twice: Vec<Vec<f64>> = space.vectors().iter().map(|v| [v.clone(), v.clone()].concat()).collect();
+    assert_eq!(null_vectors(&both, &twice).len(), 6);
+    assert_eq!(orthonormal(null_vectors(&both, &twice).into_iter()).len(), 6);
+    assert_eq!(orthonormal([vec![(0, 1.0)], vec![(0, 2.0)]].into_iter()).len(), 1);
+}
+
+/// An aggregate too small for all vectors has fewer unknowns, and vectors without elements there have none.
+#[test]
+fn small_aggregates_have_as_many_unknowns_as_are_independent() {
+    let mut all: Vec<(usize, usize, f64)> = plane(16, 16, [1.0, 1.0], 0.1).entries().collect();
+    // Two alone, in a pair.
+    all.extend([(256, 256, 2.0), (257, 257, 2.0), (256, 257, -1.0), (257, 256, -1.0)]);
+    let a = entries(258, &all);
+    let ramp = |power: i32| (0..258).map(|i| f64::from(i % 16).powi(power)).collect::<Vec<f64>>();
+    let mut third = ramp(2);
+    third[256..].fill(0.0);
+    let space = NearNullSpace::new(vec![ramp(0), ramp(1), third]).unwrap();
+    let diagonal = a.diagonal();
+    let fine = Fine { a: &a, diagonal: &diagonal, largest_eigenvalue: 2.0 };
+    let (next, coarse) = coarser_by_blocks(Threads::all(), fine, &space).unwrap();
+    let last = *coarse.nodes().last().unwrap();
+    assert_eq!(coarse.nodes().iter().filter(|node| **node == last).count(), 2);
+    assert_eq!(next.prolongator.row(256).count(), 2);
+    // Hardly any coarser: as many vectors as unknowns.
+    let pairs = entries(4, &[(0, 0, 2.0), (1, 1, 2.0), (0, 1, -1.0), (1, 0, -1.0), (2, 2, 1.0), (3, 3, 1.0)]);
+    let space = NearNullSpace::new(vec![vec![1.0; 4], vec![0.0, 1.0, 2.0, 3.0]]).unwrap();
+    let fine = Fine { a: &pairs, diagonal: &[2.0, 2.0, 1.0, 1.0], largest_eigenvalue: 1.5 };
+    assert!(coarser_by_blocks(Threads::all(), fine, &space).is_some());
+    let space = NearNullSpace::new(vec![vec![1.0; 2], vec![0.0, 1.0]]).unwrap();
+    let pair = entries(2, &[(0, 0, 2.0), (1, 1, 2.0), (0, 1, -1.0), (1, 0, -1.0)]);
+    let fine = Fine { a: &pair, diagonal: &[2.0, 2.0], largest_eigenvalue: 1.5 };
+    assert!(coarser_by_blocks(Threads::all(), fine, &space).is_none());
 }

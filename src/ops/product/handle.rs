@@ -7,7 +7,7 @@ use super::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product, Summand}
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
-use crate::host::Csr;
+use crate::host::{Csr, NearNullSpace};
 use crate::profile::Workload;
 use crate::shape::Shape;
 
@@ -112,8 +112,8 @@ impl<H: Handle<Target: LinOp>> LinOp for H {
         (**self).null_space()
     }
 
-    fn near_null_vector(&self) -> Option<&[f64]> {
-        (**self).near_null_vector()
+    fn near_null_space(&self) -> Option<&NearNullSpace> {
+        (**self).near_null_space()
     }
 
     fn is_replayable(&self) -> bool {

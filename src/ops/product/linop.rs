@@ -4,7 +4,7 @@ use super::{Accurate, Checked, ExactSum, Inlined, Part, Product, Summand};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::Csr;
+use crate::host::{Csr, NearNullSpace};
 use crate::profile::Workload;
 use crate::shape::Shape;
 
@@ -109,9 +109,9 @@ pub trait LinOp {
         &[]
     }
 
-    /// A vector with elements above 0 that `A` maps nearly to zero, if it is not the vector of ones: what aggregation
-    /// interpolates exactly. None by default.
-    fn near_null_vector(&self) -> Option<&[f64]> {
+    /// Vectors that `A` maps nearly to zero, if that is not the vector of ones: what aggregation interpolates exactly. None by
+    /// default.
+    fn near_null_space(&self) -> Option<&NearNullSpace> {
         None
     }
 

@@ -101,6 +101,10 @@ impl<A: LinOp> Preconditioner for Made<A> {
         self.inner().on_host()
     }
 
+    fn prefers_pairs(&self) -> bool {
+        self.inner().prefers_pairs()
+    }
+
     fn indefinite(&self) -> Option<String> {
         self.inner().indefinite()
     }

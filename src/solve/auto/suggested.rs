@@ -3,6 +3,7 @@
 use super::choice::{Choice, MethodKind, PreconditionerKind};
 use crate::error::{Error, Result};
 use crate::host::aggregate::suits;
+use crate::host::{Blocks, Csr, NearNullSpace};
 use crate::ops::LinOp;
 use crate::solve::precondition::IluParams;
 
@@ -53,7 +54,10 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
         if is_grid {
             choices.push(Choice::new(Cg, Geometric));
         }
-        if is_grid || suits(pattern, a.near_null_vector()) {
+        if is_grid
+            || is_of_vectors(a, pattern)
+            || suits(pattern, a.near_null_space().and_then(NearNullSpace::scalar))
+        {
             choices.push(Choice::new(Cg, Amg));
         }
         choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
@@ -74,4 +78,12 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
         choices.push(Choice::new(Gmres, Factors));
     }
     Ok(choices)
+}
+
+/// Whether a matrix has unknowns in nodes, or smooth errors that are said.
+fn is_of_vectors(a: &dyn LinOp, pattern: &Csr) -> bool {
+    match a.near_null_space() {
+        Some(space) => space.scalar().is_none(),
+        None => Blocks::found(pattern).is_some(),
+    }
 }

@@ -96,7 +96,8 @@ impl HostSystem {
         let aggregates = || suits(matrix, Some(&vector));
         // The set-up of multigrid takes that long on the host, which is most of such a solve on any device.
         let multigrid = 0.03 + 1.5e-6 * matrix.shape().rows as f64;
-        let most = if plan.is_positive() { 15.0 } else { 2.0 };
+        // Of vector problems that takes a hundred iterations, or twenty where their coordinates are known.
+        let most = if plan.is_positive() && self.nodes().is_none() { 15.0 } else { 2.0 };
         if seconds <= multigrid || seconds <= most && !(plan.is_positive() && aggregates()) {
             return vec![factors, iterations];
         }

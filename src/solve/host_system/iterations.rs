@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::{HostSystem, Under, power_of};
 use crate::data::{DoubleVector, StoredMatrix, Vector};
 use crate::error::Result;
+use crate::host::NearNullSpace;
 use crate::host::approximate::largest;
 use crate::solve::auto::{Auto, AutoReport};
 use crate::solve::drive::front::Solver;
@@ -28,7 +29,7 @@ impl HostSystem {
             Some(auto) => auto,
             None => {
                 let regular = self.normal.components().iter().all(|component| !component.rows_sum_to_zero);
-                let a = match regular && self.normal.is_identity() {
+                let a = match regular && self.normal.is_identity() && self.nodes().is_none() {
                     true => Rc::clone(&self.given),
                     false => Rc::new(self.stored()?),
                 };
@@ -94,6 +95,23 @@ impl HostSystem {
         Ok(said.into_iter().filter(|vector| vector.iter().any(|v| *v != 0.0)).collect())
     }
 
+    /// What is said of smooth errors, or is found of nodes in the matrix as given, in the unknowns of the normal form; or else what
+    /// scaling has made of the vector of ones.
+    fn near_null_space(&self) -> Option<NearNullSpace> {
+        let scales = self.normal.column_scales();
+        if let Some(space) = self.nodes() {
+            return space.of_columns(self.normal.columns(), scales);
+        }
+        let scaled = scales.iter().any(|s| *s != 1.0);
+        scaled.then(|| NearNullSpace::new(vec![scales.iter().map(|s| s.recip()).collect()]).ok()).flatten()
+    }
+
+    /// Of the system as given: what is said, or nodes that are found.
+    pub(super) fn nodes(&self) -> Option<&NearNullSpace> {
+        let found = || NearNullSpace::found(self.given.pattern()).filter(|_| self.normal.is_symmetric());
+        self.params.near_null_space.as_ref().or_else(|| self.nodes.get_or_init(found).as_ref())
+    }
+
     /// The matrix of the normal form, with what scaling has made of the vector of ones.
     fn stored(&self) -> Result<StoredMatrix> {
         let (device, normal) = (self.given.device(), &self.normal);
@@ -101,9 +119,8 @@ impl HostSystem {
         if !normal.is_symmetric() {
             return Ok(stored);
         }
-        let scales = normal.column_scales();
-        if scales.iter().any(|s| *s != 1.0) {
-            stored = stored.with_near_null_vector(scales.iter().map(|s| s.recip()).collect())?;
+        if let Some(space) = self.near_null_space() {
+            stored = stored.with_near_null_space(space)?;
         }
         let said = self.said_null_space()?;
         let singular = if said.is_empty() { normal.null_vectors() } else { Vec::new() };

@@ -18,7 +18,7 @@ use crate::data::{MatrixFormat, StoredMatrix, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::approximate::largest;
-use crate::host::{Csr, Imbalance, NormalForm, NormalParams, NormalPart};
+use crate::host::{Csr, Imbalance, NearNullSpace, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
 use crate::solve::auto::{Auto, AutoEvent, AutoParams, AutoReport, Hear, is_of_the_choice};
@@ -43,6 +43,8 @@ pub struct HostSystemParams {
     /// Vectors that the matrix and its transpose map to zero: see [`StoredMatrix::with_null_space`]. The solution is then orthogonal
     /// to them, and found by iterations unless factors are asked for. Vectors of ones need not be said.
     pub null_space: Vec<Vec<f64>>,
+    /// What errors look like that sweeps do not reduce: see [`NearNullSpace`]. Nodes with 2, 3 or 6 unknowns need not be said.
+    pub near_null_space: Option<NearNullSpace>,
 }
 
 with!(HostSystemParams:
@@ -51,6 +53,7 @@ with!(HostSystemParams:
     with_format(format: MatrixFormat),
     with_direct(direct: DirectUse),
     with_null_space(null_space: Vec<Vec<f64>>),
+    with_near_null_space(near_null_space: Option<NearNullSpace>),
 );
 
 /// A square system `A x = b` of the host's, solved in its [normal form](NormalForm).
@@ -93,6 +96,8 @@ pub struct HostSystem {
     order: RefCell<Option<DirectPlan>>,
     #[cfg(feature = "direct")]
     direct: OnceCell<std::result::Result<Direct, Error>>,
+    /// Nodes that are found.
+    nodes: OnceCell<Option<NearNullSpace>>,
     roads: Vec<Road>,
     /// How long iterations may take where there is something else.
     patience: Option<Duration>,
@@ -178,6 +183,11 @@ impl HostSystem {
             return Err(without_factors());
         }
         let normal = NormalForm::new(&a, params.normal)?;
+        let space = params.near_null_space.as_ref();
+        if let Some(found) = space.map(NearNullSpace::len).filter(|found| *found != a.shape().cols) {
+            let (op, operand, expected) = ("HostSystem", "near-null space", a.shape().cols);
+            return Err(Error::LengthMismatch { op, operand, found, expected });
+        }
         let given =
             Rc::new(StoredMatrix::new(device, a, params.format)?.with_null_space(&params.null_space)?);
         let mut system = HostSystem {
@@ -189,6 +199,7 @@ impl HostSystem {
             order: RefCell::new(None),
             #[cfg(feature = "direct")]
             direct: OnceCell::new(),
+            nodes: OnceCell::new(),
             roads: Vec::new(),
             patience: None,
             refused: Vec::new(),

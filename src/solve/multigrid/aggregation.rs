@@ -28,7 +28,8 @@ const LOW: f64 = 0.25;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AggregationParams {
-    /// Sweeps before and after the correction, 1 to 8.
+    /// Sweeps before and after the correction, 1 to 8; 0 for 1, or 2 where smooth errors are several vectors
+    /// ([`NearNullSpace`](crate::host::NearNullSpace)).
     pub sweeps: usize,
     /// The cycle.
     pub cycle: Cycle,
@@ -44,7 +45,7 @@ with!(const AggregationParams:
 
 impl Default for AggregationParams {
     fn default() -> Self {
-        AggregationParams { sweeps: 1, cycle: Cycle::V, threads: 0 }
+        AggregationParams { sweeps: 0, cycle: Cycle::V, threads: 0 }
     }
 }
 
@@ -60,7 +61,11 @@ impl Default for AggregationParams {
 /// scaled to a diagonal of ones, so that matrices of any size stay in range. Sweeps are weighted Jacobi with the weights of a
 /// Chebyshev polynomial. On the coarsest level, of at most 256 unknowns, a dense inverse is applied; a larger one without
 /// strong connections is swept instead. Parts whose rows sum to zero are inverted on what is orthogonal to a constant, so that singular
-/// matrices are taken. An operator with a [near-null vector](LinOp::near_null_vector) has that in place of ones: `T` has its elements.
+/// matrices are taken.
+///
+/// An operator with a [near-null space](LinOp::near_null_space) has that in place of ones, and so has one in whose entries
+/// [nodes with several unknowns](crate::host::Blocks::found) are found: aggregates are then made of nodes, all connections count as strong,
+/// and each has as many unknowns as vectors are independent on it, which are orthonormal columns of `T` there.
 ///
 /// *Cost* of a V-cycle from zero, with k sweeps, on a level: `2 k + 2` draws, one more on the finest if its diagonal is not
 /// constant, and more of [points](crate::SparseFormat::Points); a product with `Pᵀ`, one with `P`, `2 k` with `A`; no readback.
@@ -136,9 +141,15 @@ impl<A: LinOp> AggregationMultigrid<A> {
     /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or
     /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite;
     /// [`Error::Unsupported`] when the operator does not know its entries; [`Error::NonFinite`];
-    /// [`Error::Parameter`] for no sweeps or more than 8; [`Error::TooLarge`], [`Error::OutOfMemory`].
+    /// [`Error::Parameter`] for more than 8 sweeps; [`Error::LengthMismatch`] for a near-null space of another size; [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn new(a: A, params: AggregationParams) -> Result<Self> {
         let (device, hierarchy) = set_up(&a, &params)?;
+        let sweeps = match params.sweeps {
+            0 if hierarchy.is_of_vectors => 2,
+            0 => 1,
+            given => given,
+        };
+        let params = params.with_sweeps(sweeps);
         Ok(AggregationMultigrid { a, device, hierarchy, params, replays: Replays::default() })
     }
 
@@ -151,6 +162,11 @@ impl<A: LinOp> AggregationMultigrid<A> {
                 largest_eigenvalue: level.largest_eigenvalue,
             })
         })
+    }
+
+    /// Sweeps before and after the correction.
+    pub fn sweeps(&self) -> usize {
+        self.params.sweeps
     }
 
     fn cycles(&self) -> Cycles<'_> {
@@ -169,7 +185,7 @@ struct Cycles<'m> {
 }
 
 fn set_up(a: &dyn LinOp, params: &AggregationParams) -> Result<(Device, Hierarchy)> {
-    check_sweeps(OP, params.sweeps)?;
+    check_sweeps(OP, params.sweeps.max(1))?;
     check_square(OP, a)?;
     let Some(pattern) = a.pattern() else {
         return Err(unsupported("the operator does not provide its entries"));
@@ -320,6 +336,11 @@ impl<A: LinOp> Preconditioner for AggregationMultigrid<A> {
 
     fn is_replayable(&self) -> bool {
         self.a.is_replayable()
+    }
+
+    /// Of vector problems: what sweeps and aggregates leave of them takes twice as many iterations where these begin again.
+    fn prefers_pairs(&self) -> bool {
+        self.hierarchy.is_of_vectors
     }
 }
 

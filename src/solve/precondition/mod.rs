@@ -51,6 +51,12 @@ pub trait Preconditioner {
         None
     }
 
+    /// Whether it is for matrices so far from the identity that iterations in pairs are the quickest from the beginning: conjugate
+    /// gradients then make them at once, of pairs and with [`Recurrence::Auto`](crate::solve::Recurrence::Auto).
+    fn prefers_pairs(&self) -> bool {
+        false
+    }
+
     /// Why `M` is not symmetric and positive definite, where it knows that it is not ("has the diagonal entry -1 at 3"): methods that
     /// need it to be refuse it with that.
     fn indefinite(&self) -> Option<String> {
@@ -88,6 +94,10 @@ impl<H: Handle<Target: Preconditioner>> Preconditioner for H {
 
     fn on_host(&self) -> Option<&dyn HostInverse> {
         (**self).on_host()
+    }
+
+    fn prefers_pairs(&self) -> bool {
+        (**self).prefers_pairs()
     }
 
     fn indefinite(&self) -> Option<String> {
@@ -173,6 +183,10 @@ impl<P: Preconditioner> Preconditioner for Option<P> {
 
     fn on_host(&self) -> Option<&dyn HostInverse> {
         self.as_ref().and_then(P::on_host)
+    }
+
+    fn prefers_pairs(&self) -> bool {
+        self.as_ref().is_some_and(P::prefers_pairs)
     }
 
     fn indefinite(&self) -> Option<String> {

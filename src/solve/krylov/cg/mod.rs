@@ -54,7 +54,8 @@ pub enum CgSchedule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recurrence {
-    /// In 32 bits, and from where that gains nothing on in pairs, where those can be had: where residuals are not halved in 400
+    /// In 32 bits, and from where that gains nothing on in pairs, where those can be had: at once with a preconditioner that
+    /// [says so](crate::solve::Preconditioner::prefers_pairs), where residuals are not halved in 400
     /// iterations, or 2 (n + 100) are not enough; where a run breaks down, leaves the range of floats or stagnates; with a
     /// preconditioner that takes passes of its own, where a run that has ended by its recurrence has not gained ten times.
     #[default]
@@ -173,6 +174,8 @@ impl Runs for CgParams {
                 let why = "x has 32 bits: take a DoubleVector".into();
                 return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
             }
+            run.widen(at)?;
+        } else if run.widens() && solver.m.prefers_pairs() {
             run.widen(at)?;
         }
         Ok(run)

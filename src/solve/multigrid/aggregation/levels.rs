@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use super::OP;
 use crate::data::{Matrix, MatrixFormat, StoredMatrix, Vector, exponent};
 use crate::error::{Error, Result};
-use crate::host::aggregate::{Fine, coarser, largest_eigenvalue};
+use crate::host::aggregate::{
+    Fine, coarser, coarser_by_blocks, largest_eigenvalue, null_vectors, orthonormal,
+};
 use crate::host::parallel::Threads;
-use crate::host::{Csr, number};
+use crate::host::{Csr, NearNullSpace, number};
 use crate::ops::LinOp;
 use crate::solve::drive::scales::power;
 use crate::solve::multigrid::coarsest::{MOST_DENSE, dense, full, invert};
@@ -23,6 +25,8 @@ pub(super) struct Hierarchy {
     pub inverse: Option<Matrix>,
     /// The finest matrix stands divided by two to this.
     pub exponent: i32,
+    /// Whether smooth errors are several vectors.
+    pub is_of_vectors: bool,
 }
 
 pub(super) struct Level {
@@ -84,60 +88,29 @@ impl<'a> Scaled<'a> {
         self.a.as_ref().clone().map(of)
     }
 
-    /// The inverse of those, where the last level is small enough.
-    fn inverse(&self) -> Result<Vec<f64>> {
+    /// The inverse of those, where the last level is small enough, on what is orthogonal to those of these vectors that the matrix
+    /// maps to zero.
+    fn inverse(&self, vectors: &[Vec<f64>]) -> Result<Vec<f64>> {
         let n = self.a.shape().rows;
-        let at = |v: &[f64], i: usize| v.get(i).copied().unwrap_or(1.0);
-        let ones: Vec<f64> = self.diagonal.iter().map(|d| d.sqrt()).collect();
-        let mut matrix = full(&self.a.as_ref().clone().map(|i, j, v| v / (at(&ones, i) * at(&ones, j))));
-        // Where rows sum to zero there is no inverse but on what is orthogonal to the square roots: with their projector it is one.
-        let null: Vec<Vec<(usize, f64)>> = floating(&self.a)
-            .into_iter()
-            .map(|part| {
-                let norm = part.iter().map(|&i| at(&self.diagonal, i)).sum::<f64>().sqrt();
-                part.into_iter().map(|i| (i, at(&ones, i) / norm)).collect()
-            })
-            .collect();
+        let one = |i: usize| self.diagonal.get(i).map_or(1.0, |d| d.sqrt());
+        let mut matrix = full(&self.a.as_ref().clone().map(|i, j, v| v / (one(i) * one(j))));
+        // What the matrix maps to zero has no inverse: with the projector on it, in these units, there is one.
+        let null = null_vectors(&self.a, vectors).into_iter();
+        let null: Vec<Vec<(usize, f64)>> =
+            orthonormal(null.map(|vector| vector.into_iter().map(|(i, v)| (i, v * one(i))).collect()));
         add_projectors(&mut matrix, n, &null, 1.0);
         // Pivots of a diagonal of ones that are smaller than their rounding say nothing.
         let mut inverse = invert(matrix, n, n as f64 * f64::EPSILON).ok_or_else(|| {
             indefinite(format!("its coarsest level, of {n} unknowns, has a pivot that is not positive"))
         })?;
         add_projectors(&mut inverse, n, &null, -1.0);
-        let back = |i: usize| self.root(i) / at(&ones, i);
+        let back = |i: usize| self.root(i) / one(i);
         Ok(inverse
             .into_iter()
             .enumerate()
             .map(|(at, v)| v * (back(at / n.max(1)) * back(at % n.max(1))))
             .collect())
     }
-}
-
-/// The parts of a matrix that nothing couples to others, and in which all rows sum to zero, but for rounding.
-fn floating(a: &Csr) -> Vec<Vec<usize>> {
-    /// Products of three matrices leave that of sums.
-    const ROUNDING: f64 = 1e-9;
-    let is_zero = |i: usize| {
-        let sums = a.row(i).fold((0.0, 0.0), |(sum, most), (_, v)| (sum + v, most + v.abs()));
-        sums.0.abs() <= ROUNDING * sums.1
-    };
-    let mut seen = vec![false; a.shape().rows];
-    let mut found = Vec::new();
-    for start in 0..seen.len() {
-        let (mut part, mut next) = (Vec::new(), vec![start]);
-        while let Some(i) = next.pop() {
-            if let Some(seen) = seen.get_mut(i)
-                && !std::mem::replace(seen, true)
-            {
-                part.push(i);
-                next.extend(a.row(i).map(|(j, _)| j));
-            }
-        }
-        if !part.is_empty() && part.iter().all(|&i| is_zero(i)) {
-            found.push(part);
-        }
-    }
-    found
 }
 
 fn add_projectors(matrix: &mut [f64], n: usize, vectors: &[Vec<(usize, f64)>], factor: f64) {
@@ -174,12 +147,32 @@ impl Hierarchy {
             one_pass: prefers_one_pass(a, extent),
             transfer: None,
         };
-        let mut current = Scaled::finest(pattern, diagonal, unit, a.near_null_vector());
+        let space = match a.near_null_space() {
+            Some(space) if space.vectors().iter().any(|vector| vector.len() != diagonal.len()) => {
+                let (op, operand, found, expected) = (OP, "near-null space", space.len(), diagonal.len());
+                return Err(Error::LengthMismatch { op, operand, found, expected });
+            }
+            Some(space) => Some(Cow::Borrowed(space)),
+            None => NearNullSpace::found(pattern).map(Cow::Owned),
+        };
+        // One vector above zero scales the matrix, so that it is that of ones.
+        let vector = space.as_ref().and_then(|space| space.scalar());
+        let mut current = Scaled::finest(pattern, diagonal, unit, vector);
+        let mut space = if vector.is_some() { None } else { space.clone() };
+        let is_of_vectors = space.is_some();
         let mut theta = THETA;
         let mut levels = Vec::new();
         while current.a.shape().rows > MOST_DENSE
-            && let Some(next) = coarser(threads, current.fine(level.largest_eigenvalue), theta)
+            && let Some((next, coarser_space)) = {
+                let fine = current.fine(level.largest_eigenvalue);
+                match &space {
+                    None => coarser(threads, fine, theta).map(|next| (next, None)),
+                    Some(space) => coarser_by_blocks(threads, fine, space)
+                        .map(|(next, space)| (next, Some(Cow::Owned(space)))),
+                }
+            }
         {
+            space = coarser_space;
             let below = Scaled::coarser(next.a)?;
             let p = next.prolongator.map(|i, j, v| v * (current.root(i) / below.root(j)));
             let r = next.restriction.map(|j, i, v| v * (current.root(i) / below.root(j)));
@@ -200,8 +193,10 @@ impl Hierarchy {
         }
         levels.push(level);
         let n = current.a.shape().rows;
-        let inverse = if n > MOST_DENSE { None } else { Some(dense(device, n, current.inverse()?)?) };
-        Ok(Hierarchy { levels, inverse, exponent })
+        let ones = [vec![1.0; n]];
+        let vectors = space.as_ref().map_or(&ones[..], |space| space.vectors());
+        let inverse = if n > MOST_DENSE { None } else { Some(dense(device, n, current.inverse(vectors)?)?) };
+        Ok(Hierarchy { levels, inverse, exponent, is_of_vectors })
     }
 
     /// A level that is not the last, with what leads to the next and back.
