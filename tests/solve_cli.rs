@@ -786,7 +786,7 @@ fn right_hand_sides_are_solved_one_by_one() {
 fn nodes_and_what_moves_them_can_be_said() {
     let (sheet, axes) = common::systems::springs(16, 12, 0.0);
     let n = 384;
-    let held = |i: usize| (i / 2) % 16 == 0;
+    let held = |i: usize| (i / 2).is_multiple_of(16);
     let entries: Vec<(usize, usize, f64)> = sheet
         .entries()
         .filter(|&(i, j, v)| v != 0.0 && (i == j || !held(i)))
@@ -802,7 +802,7 @@ fn nodes_and_what_moves_them_can_be_said() {
     let nodes = columns("sheet_nodes.mtx", &axes);
     let each = |list: &Vec<f64>| (0..n).map(|i| list[i / 2]).collect::<Vec<f64>>();
     let unknowns = columns("sheet_unknowns.mtx", &[each(&axes[0]), each(&axes[1])]);
-    let motion = |i: usize| if i % 2 == 0 { -axes[1][i / 2] } else { axes[0][i / 2] };
+    let motion = |i: usize| if i.is_multiple_of(2) { -axes[1][i / 2] } else { axes[0][i / 2] };
     let parts: [&dyn Fn(usize) -> f64; 3] =
         [&|i| f64::from(u8::from(i % 2 == 0)), &|i| f64::from(u8::from(i % 2 == 1)), &motion];
     let near = columns("sheet_near.mtx", &parts.map(|part| (0..n).map(part).collect()));
