@@ -819,7 +819,7 @@ fn nodes_and_what_moves_them_can_be_said() {
     let motions = iterations(&matrix, &["--coordinates", &nodes]);
     assert!(motions < found, "{motions} of {found}");
     assert_eq!(iterations(&matrix, &["--coordinates", &unknowns, "--block", "2:node"]), motions);
-    assert!(iterations(&by_axis, &["--coordinates", &nodes]).abs_diff(motions) <= 2);
+    assert!(iterations(&by_axis, &["--coordinates", &nodes]).abs_diff(motions) <= motions / 3);
     let said = iterations(&matrix, &["--near-null", &near, "--block", "2"]);
     assert!(said.abs_diff(motions) <= 2, "{said} and {motions}");
     let refused = |flags: &[&str], text: &str| {

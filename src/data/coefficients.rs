@@ -21,6 +21,8 @@ pub(crate) struct Scaling {
     pub exponent: i32,
     /// Power of two taken out of the stored coefficients.
     pub stored: i32,
+    /// Remainders are left out: of a matrix that nothing multiplies by exactly.
+    pub rounds: bool,
 }
 
 impl Scaling {
@@ -42,7 +44,7 @@ impl Scaling {
         let exponent = exponent(largest);
         // No further than into the ordinary range, so that small coefficients beside the largest stay normal.
         let stored = exponent - exponent.clamp(*Self::ORDINARY.start(), *Self::ORDINARY.end());
-        Ok(Scaling { exponent, stored })
+        Ok(Scaling { exponent, stored, rounds: false })
     }
 
     /// The pair (rounded, remainder) in which a coefficient is stored.
@@ -56,7 +58,7 @@ impl Scaling {
         if high == 0.0 && value != 0.0 {
             return (f32::from_bits(1).copysign(value as f32), 0.0);
         }
-        (high, (scaled - f64::from(high)) as f32)
+        (high, if self.rounds { 0.0 } else { (scaled - f64::from(high)) as f32 })
     }
 
     /// What that pair leaves of the coefficient: of 53 bits the last four or five.
@@ -141,7 +143,8 @@ mod tests {
     #[test]
     fn ordinary_matrices_are_stored_as_they_are() {
         let s = Scaling::new("a", &[3.0, -0.1]).unwrap();
-        assert_eq!(s, Scaling { exponent: 1, stored: 0 });
+        assert_eq!(s, Scaling { exponent: 1, stored: 0, rounds: false });
+        assert_eq!(Scaling { rounds: true, ..s }.split(0.1), (0.1f32, 0.0));
         let (high, low) = s.split(0.1);
         assert_eq!(high, 0.1f32);
         assert!((f64::from(high) + f64::from(low) - 0.1).abs() < 1e-15);
@@ -150,7 +153,7 @@ mod tests {
     #[test]
     fn extreme_matrices_are_scaled_by_a_power_of_two() {
         let s = Scaling::new("a", &[2f64.powi(113), 1.0]).unwrap();
-        assert_eq!(s, Scaling { exponent: 113, stored: 53 });
+        assert_eq!(s, Scaling { exponent: 113, stored: 53, rounds: false });
         assert_eq!(s.split(2f64.powi(113)), (2f32.powi(60), 0.0));
         // A coefficient 2^186 smaller is still kept exactly.
         assert_eq!(s.split(2f64.powi(-73)), (2f32.powi(-126), 0.0));

@@ -75,9 +75,24 @@ impl StoredMatrix {
             MatrixFormat::Sparse(format) => Some(format),
             MatrixFormat::Auto => suitable(device, &csr),
         };
+        Self::kept_as(device, csr, sparse, SparseMatrix::from_csr)
+    }
+
+    /// Puts a matrix on the device of whose coefficients 32 bits suffice.
+    pub(crate) fn rounded(device: &Device, csr: Csr) -> Result<Self> {
+        let sparse = suitable(device, &csr);
+        Self::kept_as(device, csr, sparse, SparseMatrix::rounded)
+    }
+
+    fn kept_as(
+        device: &Device,
+        csr: Csr,
+        sparse: Option<SparseFormat>,
+        made: impl FnOnce(&Device, Csr, SparseFormat) -> Result<SparseMatrix>,
+    ) -> Result<Self> {
         let kept = match sparse {
             None => Kept::Banded(Box::new(BandedMatrix::from_csr(device, csr)?)),
-            Some(format) => Kept::Sparse(Box::new(SparseMatrix::from_csr(device, csr, format)?)),
+            Some(format) => Kept::Sparse(Box::new(made(device, csr, format)?)),
         };
         Ok(StoredMatrix { kept, null_space: Vec::new(), near_null: None })
     }

@@ -31,6 +31,11 @@ impl Threads {
         Self::new(0)
     }
 
+    /// How many these are.
+    pub fn count(self) -> usize {
+        self.0
+    }
+
     /// What `of` makes of consecutive parts of `0..n`, each of `least` or more, in order. Where parts end depends on the number of
     /// threads: what is made of them all must not.
     pub fn parts<T: Send>(self, n: usize, least: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {

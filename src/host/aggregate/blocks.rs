@@ -161,7 +161,7 @@ pub(crate) fn coarser_by_blocks(
                 }
             }
         });
-    let restriction = prolongator.transposed();
+    let restriction = prolongator.transposed_on(threads);
     let coarse = restriction.product(threads, &a.product(threads, &prolongator)).evened(threads);
     let mut vectors = vec![Vec::with_capacity(next); most];
     for part in &parts {

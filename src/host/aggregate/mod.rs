@@ -46,7 +46,7 @@ pub(crate) fn coarser(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Co
         return None;
     }
     let prolongator = prolongator(threads, fine, &strong, &of, count);
-    let restriction = prolongator.transposed();
+    let restriction = prolongator.transposed_on(threads);
     let a = restriction.product(threads, &fine.a.product(threads, &prolongator)).evened(threads);
     Some(Coarser { prolongator, restriction, a })
 }

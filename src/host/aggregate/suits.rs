@@ -1,5 +1,6 @@
 //! Which matrices scalar aggregation suits.
 
+use crate::host::parallel::Threads;
 use crate::host::{BlockOrder, Blocks, Csr};
 
 /// Unknowns of a node that a matrix is looked at for.
@@ -50,13 +51,22 @@ pub(crate) fn blocks_of(a: &Csr) -> Option<Blocks> {
 }
 
 /// Whether nearly all of the weight beside the diagonal has this sign.
-fn is_beside(a: &Csr, of: &dyn Fn(usize) -> f64, sign: f64) -> bool {
-    let (mut such, mut beside) = (0.0, 0.0);
-    for (i, j, value) in a.entries().filter(|(i, j, _)| i != j) {
-        let weight = of(i) * value.abs() * of(j);
-        beside += weight;
-        such += if sign * value > 0.0 { weight } else { 0.0 };
-    }
+fn is_beside(a: &Csr, of: &(dyn Fn(usize) -> f64 + Sync), sign: f64) -> bool {
+    /// Rows whose sums are made one after another, so that those of all are the same for any number of threads.
+    const ROWS: usize = 1024;
+    let n = a.shape().rows;
+    let sums = Threads::all().each(n.div_ceil(ROWS), |k| {
+        let (mut such, mut beside) = (0.0, 0.0);
+        for i in k * ROWS..((k + 1) * ROWS).min(n) {
+            for (j, value) in a.row(i).filter(|(j, _)| *j != i) {
+                let weight = of(i) * value.abs() * of(j);
+                beside += weight;
+                such += if sign * value > 0.0 { weight } else { 0.0 };
+            }
+        }
+        (such, beside)
+    });
+    let (such, beside) = sums.into_iter().fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
     such >= NEARLY_ALL * beside
 }
 

@@ -55,6 +55,11 @@ fn products_and_transposes_are_those_of_full_matrices() {
     let turned: Vec<Vec<f64>> = (0..3).map(|j| (0..4).map(|i| fb[i][j]).collect()).collect();
     assert_eq!((t.shape(), dense(&t), t.transposed()), (Shape::new(3, 4), turned, b));
     assert!(c.mul(&a).is_err());
+    // In as many parts as there are threads.
+    let large = problems::poisson_2d(300, 301).to_csr().map(|i, j, v| v * (1.0 + ((i + 3 * j) % 7) as f64));
+    let [one, two, eight] = [1, 2, 8].map(|threads| large.transposed_on(Threads::new(threads)));
+    assert!(one == two && one == eight && one != large);
+    assert_eq!(one.transposed_on(Threads::new(5)), large);
 }
 
 #[test]

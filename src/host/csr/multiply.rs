@@ -1,5 +1,7 @@
 //! Products of sparse matrices, and what they need: transposed ones, and factors for rows and columns.
 
+use std::ops::Range;
+
 use super::Csr;
 use crate::error::{Error, Result};
 use crate::host::parallel::Threads;
@@ -59,30 +61,54 @@ impl Csr {
 
     /// The transposed matrix, again in compressed rows. *Cost*: proportional to entries, rows and columns.
     pub fn transposed(&self) -> Self {
-        let mut row_ptr = vec![0usize; self.shape.cols.saturating_add(1)];
-        for &col in &self.cols {
-            if let Some(count) = row_ptr.get_mut((col as usize).saturating_add(1)) {
-                *count += 1;
-            }
+        self.transposed_on(Threads::all())
+    }
+
+    /// The same on so many threads, each of which makes a part of the rows and looks at all columns for that.
+    pub(in crate::host) fn transposed_on(&self, threads: Threads) -> Self {
+        /// Entries that are worth a thread.
+        const MANY: usize = 1 << 16;
+        let n = self.shape.cols;
+        let count = threads.count().min(self.nnz() / MANY).max(1);
+        let parts = threads.parts(n, n.div_ceil(count), |part| self.rows_of_transposed(part));
+        let (mut row_ptr, mut begin) = (vec![0], 0);
+        row_ptr.reserve(n);
+        for (ends, cols, _) in &parts {
+            row_ptr.extend(ends.iter().map(|end| begin + end));
+            begin += cols.len();
         }
+        let (cols, values) = parts.into_iter().map(|(_, cols, values)| (cols, values)).unzip();
+        let (cols, values) = (threads.concat(cols), threads.concat(values));
+        Csr { shape: self.shape.transposed(), row_ptr, cols, values }
+    }
+
+    /// Some rows of the transposed matrix: where they end, their columns and their values.
+    fn rows_of_transposed(&self, part: Range<usize>) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
+        // Less than the first is past the last.
+        let place = |col: u32| (col as usize).wrapping_sub(part.start);
+        let mut ends = vec![0usize; part.len()];
+        for &col in &self.cols {
+            ends.get_mut(place(col)).into_iter().for_each(|count| *count += 1);
+        }
+        let mut next = Vec::with_capacity(ends.len());
         let mut begin = 0;
-        for count in &mut row_ptr {
-            begin += *count;
-            *count = begin;
+        for end in &mut ends {
+            next.push(begin);
+            begin += *end;
+            *end = begin;
         }
         // Rows come in order, so columns ascend within every row of the result.
-        let mut next = row_ptr.clone();
-        let (mut cols, mut values) = (vec![0; self.nnz()], vec![0.0; self.nnz()]);
+        let (mut cols, mut values) = (vec![0; begin], vec![0.0; begin]);
         for (row, (columns, terms)) in (0u32..).zip(self.rows()) {
             for (&col, &value) in columns.iter().zip(terms) {
-                let Some(at) = next.get_mut(col as usize) else { continue };
+                let Some(at) = next.get_mut(place(col)) else { continue };
                 if let (Some(place), Some(slot)) = (cols.get_mut(*at), values.get_mut(*at)) {
                     (*place, *slot) = (row, value);
                 }
                 *at += 1;
             }
         }
-        Csr { shape: self.shape.transposed(), row_ptr, cols, values }
+        (ends, cols, values)
     }
 
     /// Columns and values of one row; none past the last.

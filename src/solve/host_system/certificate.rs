@@ -12,6 +12,9 @@ impl HostSystem {
     /// then stagnated.
     pub(super) fn is_all_that_pairs_hold(&self, b: &[f64], best: &mut Option<Best>) -> Result<bool> {
         let Some(Best { x, report, .. }) = best else { return Ok(false) };
+        if report.least_residual.is_some() {
+            return Ok(true);
+        }
         let norm = norm2(b);
         if !self.pairs() || report.reason != StopReason::MaxIterations || norm == 0.0 {
             return Ok(false);

@@ -156,7 +156,7 @@ struct Under<'u, 'o> {
 
 /// What pairs hold of a residual may be no less than this only where the matrix is singular to 64 bits: factors then lose a solution
 /// that iterations find.
-const SUSPECT: f64 = 1e-6;
+const SUSPECT: f64 = 1e-4;
 
 /// How long iterations may take there, at least.
 const SUSPECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -416,7 +416,7 @@ impl HostSystem {
             // A run that has not gained ten times by itself would not from here.
             let gained = under.runs.last().is_none_or(|run| run.solved.true_residual <= 0.1);
             let stalls = score > 0.1 * before && !hidden;
-            if converged || !gained || score.is_nan() || stalls {
+            if converged || !gained || score.is_nan() || stalls || self.is_all_that_pairs_hold(b, best)? {
                 break;
             }
             before = score;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::OP;
-use crate::data::{Matrix, MatrixFormat, StoredMatrix, Vector, exponent};
+use crate::data::{Matrix, StoredMatrix, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::host::aggregate::{
     Fine, coarser, coarser_by_blocks, largest_eigenvalue, null_vectors, orthonormal,
@@ -128,7 +128,7 @@ fn add_projectors(matrix: &mut [f64], n: usize, vectors: &[Vec<(usize, f64)>], f
 impl Hierarchy {
     pub fn new(a: &dyn LinOp, pattern: &Csr, threads: Threads) -> Result<Self> {
         let device = a.device();
-        let stored = |m| StoredMatrix::new(device, m, MatrixFormat::Auto);
+        let stored = |m| StoredMatrix::rounded(device, m);
         let diagonal = positive_diagonal(pattern, "")?;
         let smallest = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
         // Far enough for all that fits 32 bits, with factors that are normal floats.
