@@ -781,6 +781,22 @@ fn right_hand_sides_are_solved_one_by_one() {
     assert_refused(&["--matrix", &matrix, "--rhs", &rhs, "--x0", &rhs], "--rhs has several");
 }
 
+/// What no unit brings into the range of floats together is said, and not solved as another system.
+#[test]
+fn entries_that_lose_each_other_are_refused() {
+    let far = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e300\n2 2 1e-300\n";
+    let far = write("far.mtx", far);
+    for flags in [&[][..], &["--method", "cg"], &["--no-presolve"]] {
+        assert_refused(
+            &[&["--matrix", &far][..], flags].concat(),
+            "has 1e-300 at (1, 1) (counted from 0) and entries of 2^994",
+        );
+    }
+    let large = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e300\n2 2 2e290\n";
+    let (code, report) = json(&["--matrix", &write("large.mtx", large)]);
+    assert_eq!((code, &report["converged"]), (0, &true.into()), "{report}");
+}
+
 /// A sheet of springs between 16 by 12 nodes in rows, held on the left by identity rows that nothing else sees.
 #[test]
 fn nodes_and_what_moves_them_can_be_said() {

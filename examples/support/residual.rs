@@ -40,9 +40,20 @@ impl Ordinary {
     pub fn new(a: Csr, b: Vec<f64>) -> texla::Result<Self> {
         let of_a = Self::above(a.values());
         // A matrix may be most of the memory.
-        let a = if of_a == 0 { a } else { a.with_values(&Self::divided(a.values(), of_a))? };
+        let a = if of_a == 0 { a } else { Self::scaled(&a, of_a)? };
         let (b, larger) = Self::right(&b, of_a);
         Ok(Ordinary { a, b, larger, exponent: of_a })
+    }
+
+    fn scaled(a: &Csr, of: i32) -> texla::Result<Csr> {
+        let made = a.with_values(&Self::divided(a.values(), of))?;
+        let lost = made.entries().zip(a.values()).find(|((.., to), from)| !to.is_normal() && **from != 0.0);
+        let Some(((i, j, _), from)) = lost else { return Ok(made) };
+        let detail = format!(
+            "has {from:e} at ({i}, {j}) (counted from 0) and entries of 2^{of}: that is nothing beside them where 32 bits hold both; \
+             multiply rows or columns first, so that entries are nearer to each other"
+        );
+        Err(texla::Error::Matrix { op: "HostSystem", detail })
     }
 
     /// A right-hand side for a matrix that was divided by this power of two, and by how much its solutions are larger.

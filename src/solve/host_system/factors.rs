@@ -24,8 +24,8 @@ use crate::solve::auto::AutoEvent;
 #[non_exhaustive]
 pub enum DirectUse {
     /// By what they are predicted to take: first where that is less than the set-up of multigrid, or where that does not suit the
-    /// matrix and it is less than 15 s for Cholesky's and 2 s for others; last up to 2 minutes, after iterations have taken as
-    /// long. Never where it is more than [`Stop::within`](crate::solve::Stop::within).
+    /// matrix and it is less than 15 s for Cholesky's and 2 s for others and for vectors in nodes; last up to 2 minutes, after iterations
+    /// have taken as long. Never where it is more than [`Stop::within`](crate::solve::Stop::within).
     #[default]
     ByCost,
     /// Iterations alone.
