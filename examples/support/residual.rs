@@ -45,13 +45,18 @@ impl Ordinary {
         Ok(Ordinary { a, b, larger, exponent: of_a })
     }
 
+    /// Refuses what would be another system: a row or a column of which nothing is left. Single entries may go.
     fn scaled(a: &Csr, of: i32) -> texla::Result<Csr> {
         let made = a.with_values(&Self::divided(a.values(), of))?;
-        let lost = made.entries().zip(a.values()).find(|((.., to), from)| !to.is_normal() && **from != 0.0);
-        let Some(((i, j, _), from)) = lost else { return Ok(made) };
+        let mut left = [vec![false; a.shape().rows], vec![false; a.shape().cols]];
+        for (i, j, _) in made.entries().filter(|(.., value)| value.is_normal()) {
+            (left[0][i], left[1][j]) = (true, true);
+        }
+        let is_lost = |(i, j, value): &(usize, usize, f64)| *value != 0.0 && !(left[0][*i] && left[1][*j]);
+        let Some((i, j, value)) = a.entries().find(is_lost) else { return Ok(made) };
         let detail = format!(
-            "has {from:e} at ({i}, {j}) (counted from 0) and entries of 2^{of}: that is nothing beside them where 32 bits hold both; \
-             multiply rows or columns first, so that entries are nearer to each other"
+            "has {value:e} at ({i}, {j}) (counted from 0) and nothing larger in that row or column, beside entries of 2^{of}: 64-bit \
+             numbers do not hold both in one unit; multiply rows or columns first"
         );
         Err(texla::Error::Matrix { op: "HostSystem", detail })
     }

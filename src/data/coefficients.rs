@@ -43,7 +43,8 @@ impl Scaling {
         let largest = largest.unwrap_or_default();
         let exponent = exponent(largest);
         // No further than into the ordinary range, so that small coefficients beside the largest stay normal.
-        let stored = exponent - exponent.clamp(*Self::ORDINARY.start(), *Self::ORDINARY.end());
+        // A power of two that 64 bits have, as has its inverse, also for the least numbers.
+        let stored = (exponent - exponent.clamp(*Self::ORDINARY.start(), *Self::ORDINARY.end())).max(-1000);
         Ok(Scaling { exponent, stored, rounds: false })
     }
 
@@ -157,6 +158,11 @@ mod tests {
         assert_eq!(s.split(2f64.powi(113)), (2f32.powi(60), 0.0));
         // A coefficient 2^186 smaller is still kept exactly.
         assert_eq!(s.split(2f64.powi(-73)), (2f32.powi(-126), 0.0));
+        let least = Scaling::new("a", &[1e-310, -5e-324]).unwrap();
+        for value in [1e-310, -5e-324] {
+            let (high, low) = least.split(value);
+            assert!(high != 0.0 && low.is_finite() && least.rest(value) == 0.0, "{high} {low}");
+        }
         // One too small for that is not forgotten.
         assert_eq!(s.split(-2f64.powi(-150)), (-f32::from_bits(1), 0.0));
         assert_eq!(s.split(0.0), (0.0, 0.0));

@@ -81,22 +81,13 @@ impl SparseMatrix {
 
     /// As [`from_triplets`](Self::from_triplets), from compressed rows: the same cost and errors.
     pub fn from_csr(device: &Device, csr: Csr, format: SparseFormat) -> Result<Self> {
-        Self::scaled(device, csr, format, |scaling| scaling)
+        Self::made(device, csr, format, false)
     }
 
-    /// Without the remainders of coefficients, which take a third of the upload and of the memory: of a matrix of a preconditioner.
-    pub(super) fn rounded(device: &Device, csr: Csr, format: SparseFormat) -> Result<Self> {
-        Self::scaled(device, csr, format, |scaling| Scaling { rounds: true, ..scaling })
-    }
-
-    fn scaled(
-        device: &Device,
-        csr: Csr,
-        format: SparseFormat,
-        as_kept: impl FnOnce(Scaling) -> Scaling,
-    ) -> Result<Self> {
+    /// The same, perhaps without the remainders of coefficients, which take a third of the upload and of the memory.
+    pub(super) fn made(device: &Device, csr: Csr, format: SparseFormat, rounds: bool) -> Result<Self> {
         check_sides(device, "SparseMatrix", csr.shape())?;
-        let scaling = as_kept(Scaling::new("SparseMatrix", csr.values())?);
+        let scaling = Scaling { rounds, ..Scaling::new("SparseMatrix", csr.values())? };
         let blends = device.gl().caps.borrow().float_blend;
         let format = match format {
             SparseFormat::Auto => Self::suitable(device, &csr),

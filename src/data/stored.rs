@@ -75,24 +75,19 @@ impl StoredMatrix {
             MatrixFormat::Sparse(format) => Some(format),
             MatrixFormat::Auto => suitable(device, &csr),
         };
-        Self::kept_as(device, csr, sparse, SparseMatrix::from_csr)
+        Self::kept_as(device, csr, sparse, false)
     }
 
     /// Puts a matrix on the device of whose coefficients 32 bits suffice.
     pub(crate) fn rounded(device: &Device, csr: Csr) -> Result<Self> {
         let sparse = suitable(device, &csr);
-        Self::kept_as(device, csr, sparse, SparseMatrix::rounded)
+        Self::kept_as(device, csr, sparse, true)
     }
 
-    fn kept_as(
-        device: &Device,
-        csr: Csr,
-        sparse: Option<SparseFormat>,
-        made: impl FnOnce(&Device, Csr, SparseFormat) -> Result<SparseMatrix>,
-    ) -> Result<Self> {
+    fn kept_as(device: &Device, csr: Csr, sparse: Option<SparseFormat>, rounds: bool) -> Result<Self> {
         let kept = match sparse {
             None => Kept::Banded(Box::new(BandedMatrix::from_csr(device, csr)?)),
-            Some(format) => Kept::Sparse(Box::new(made(device, csr, format)?)),
+            Some(format) => Kept::Sparse(Box::new(SparseMatrix::made(device, csr, format, rounds)?)),
         };
         Ok(StoredMatrix { kept, null_space: Vec::new(), near_null: None })
     }
@@ -134,11 +129,7 @@ impl StoredMatrix {
     ///
     /// [`Error::LengthMismatch`].
     pub fn with_near_null_space(mut self, space: NearNullSpace) -> Result<Self> {
-        let (op, operand) = ("StoredMatrix::with_near_null_space", "space");
-        let (found, expected) = (space.len(), self.shape().cols);
-        if found != expected {
-            return Err(Error::LengthMismatch { op, operand, found, expected });
-        }
+        space.check("StoredMatrix::with_near_null_space", self.shape().cols)?;
         self.near_null = Some(space);
         Ok(self)
     }

@@ -2,7 +2,7 @@
 
 use super::Csr;
 use super::aggregate::blocks_of;
-use crate::error::{Error, Result, check_finite};
+use crate::error::{Error, Result};
 
 /// Order of the unknowns of a vector problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,11 +102,12 @@ impl NearNullSpace {
     /// Most vectors of a space: each is an unknown of every aggregate.
     pub const MOST: usize = 12;
 
-    /// Vectors of as many elements as the matrix has unknowns, each of which is a node.
+    /// Vectors of as many elements as the matrix has unknowns, each of which is a node. They are kept times powers of two, with largest
+    /// elements from 1/2 to 1.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for no vector, for more than [`MOST`](Self::MOST), and for one of zeros; [`Error::LengthMismatch`] for
-    /// different lengths; [`Error::NonFinite`].
+    /// [`Error::Parameter`] for no vector, for more than [`MOST`](Self::MOST), for one of zeros, and for what is not finite; [`Error::LengthMismatch`] for
+    /// different lengths.
     pub fn new(vectors: Vec<Vec<f64>>) -> Result<Self> {
         let op = "NearNullSpace";
         let n = vectors.first().map_or(0, Vec::len);
@@ -124,11 +125,12 @@ impl NearNullSpace {
                     expected: n,
                 });
             }
-            check_finite(op, vector.iter().copied())?;
+            check_numbers(op, "vectors", vector)?;
             if n > 0 && vector.iter().all(|v| *v == 0.0) {
                 return refused(format!("zeros in vector {k}"), "vectors other than zero");
             }
         }
+        let vectors = vectors.into_iter().map(of_ordinary_size).collect();
         Ok(NearNullSpace { nodes: (0..n as u32).collect(), vectors })
     }
 
@@ -172,7 +174,7 @@ impl NearNullSpace {
             if found != expected {
                 return Err(Error::LengthMismatch { op, operand: "coordinates", found, expected });
             }
-            check_finite(op, axis.iter().copied())?;
+            check_numbers(op, "coordinates", axis)?;
         }
         let n = nodes * blocks.size;
         // From the middle of the least box, in the size of the largest.
@@ -221,6 +223,12 @@ impl NearNullSpace {
         self.nodes.len()
     }
 
+    /// Refuses a space of another number of unknowns.
+    pub(crate) fn check(&self, op: &'static str, expected: usize) -> Result<()> {
+        let (operand, found) = ("near-null space", self.len());
+        if found == expected { Ok(()) } else { Err(Error::LengthMismatch { op, operand, found, expected }) }
+    }
+
     /// The one vector above zero of a space for unknowns that are nodes.
     pub(crate) fn scalar(&self) -> Option<&[f64]> {
         let [vector] = self.vectors.as_slice() else { return None };
@@ -252,6 +260,27 @@ impl NearNullSpace {
         }
         NearNullSpace { nodes, vectors }
     }
+}
+
+fn check_numbers(op: &'static str, name: &'static str, list: &[f64]) -> Result<()> {
+    match list.iter().enumerate().find(|(_, v)| !v.is_finite()) {
+        None => Ok(()),
+        Some((i, v)) => {
+            let value = format!("{v} at {i}");
+            Err(Error::Parameter { op, name, value, expected: "finite numbers" })
+        }
+    }
+}
+
+/// Times a power of two, so that the largest element is from 1/2 to 1 and squares are in range.
+fn of_ordinary_size(mut vector: Vec<f64>) -> Vec<f64> {
+    // Twice, since the power for the least numbers is out of range.
+    for _ in 0..2 {
+        let largest = vector.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let unit = largest.log2().ceil().clamp(-1000.0, 1000.0).exp2();
+        vector.iter_mut().for_each(|v| *v /= unit);
+    }
+    vector
 }
 
 #[cfg(test)]
@@ -300,7 +329,9 @@ mod tests {
         assert!(text(NearNullSpace::new(vec![vec![1.0; 2]; 13])).contains("13"));
         assert!(text(NearNullSpace::new(vec![vec![1.0; 2], vec![0.0; 2]])).contains("zeros in vector 1"));
         assert!(text(NearNullSpace::new(vec![vec![1.0; 2], vec![1.0; 3]])).contains('3'));
-        assert!(matches!(NearNullSpace::new(vec![vec![f64::NAN]]), Err(Error::NonFinite { .. })));
+        assert!(text(NearNullSpace::new(vec![vec![1.0, f64::NAN]])).contains("NaN at 1"));
+        let endless = [vec![0.0; 2], vec![0.0, f64::INFINITY], vec![0.0; 2]];
+        assert!(text(NearNullSpace::rigid(BY_NODES, &endless)).contains("inf at 1"));
         assert!(text(NearNullSpace::constants(7, BY_NODES)).contains("3 for 7 unknowns"));
         assert!(text(NearNullSpace::constants(7, Blocks::new(0, BlockOrder::Nodes))).contains("0 for 7"));
         let two = vec![vec![0.0, 1.0], vec![0.0, 1.0]];
@@ -321,6 +352,14 @@ mod tests {
         assert_eq!(left.vectors(), [vec![1.0, 0.0, 0.25], vec![0.0, 0.5, 0.0]]);
         assert_eq!(space.of_columns(&[], &[]), None);
         assert_eq!(space.of_columns(&[1, 3], &[1.0; 2]).unwrap().vectors(), [vec![1.0; 2]]);
+        for size in [1e-310, 1e-200, 1e-3, 1e200, 1e308] {
+            let vectors = NearNullSpace::new(vec![vec![size, -size / 4.0]]).unwrap();
+            let [large, small] = vectors.vectors()[0][..] else { panic!() };
+            assert!(
+                (0.5..=1.0).contains(&large) && (small / large + 0.25).abs() < 1e-9,
+                "{size:e}: {large} {small}"
+            );
+        }
         // A line has no rotation about itself.
         let line =
             NearNullSpace::rigid(BY_NODES, &[vec![0.0, 1.0, 2.0], vec![0.0; 3], vec![0.0; 3]]).unwrap();

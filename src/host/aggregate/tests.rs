@@ -206,8 +206,8 @@ fn threads_change_no_bit() {
     assert!(one == two && one == eight);
 }
 
-/// Springs along the sides and diagonals of a grid of nodes with two components each, stiffer and stiffer; free, or fixed on
-/// the left by what is taken out of the first column's neighbours.
+/// Springs of three stiffnesses along the sides and diagonals of a grid of nodes with two components each; free, or held on the left
+/// by others so stiff.
 fn springs(nx: usize, ny: usize, fixed: f64) -> (Csr, [Vec<f64>; 2]) {
     let mut all = Vec::new();
     let node = |x: usize, y: usize| y * nx + x;

@@ -55,8 +55,8 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
             choices.push(Choice::new(Cg, Geometric));
         }
         if is_grid
-            || is_of_vectors(a, pattern)
             || suits(pattern, a.near_null_space().and_then(NearNullSpace::scalar))
+            || is_of_vectors(a, pattern)
         {
             choices.push(Choice::new(Cg, Amg));
         }

@@ -164,7 +164,7 @@ impl fmt::Display for Breakdown {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Components {
-    /// The largest share, computed in 32 bits.
+    /// The largest share, computed in 32 bits on the device, in 64 where it is [measured](Self::measured) on the host.
     pub omega: f64,
     /// Rows with a larger share than [`LIMIT`](Self::LIMIT) times the bound, and than [`LEAST`](Self::LEAST).
     pub rows: usize,

@@ -96,7 +96,7 @@ impl HostSystem {
         let aggregates = || suits(matrix, Some(&vector));
         // The set-up of multigrid takes that long on the host, which is most of such a solve on any device.
         let multigrid = 0.03 + 1.5e-6 * matrix.shape().rows as f64;
-        // Of vector problems that takes a hundred iterations, or twenty where their coordinates are known.
+        // Multigrid takes vectors in nodes too, in more iterations than others.
         let most = if plan.is_positive() && self.nodes().is_none() { 15.0 } else { 2.0 };
         if seconds <= multigrid || seconds <= most && !(plan.is_positive() && aggregates()) {
             return vec![factors, iterations];

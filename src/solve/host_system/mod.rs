@@ -183,11 +183,7 @@ impl HostSystem {
             return Err(without_factors());
         }
         let normal = NormalForm::new(&a, params.normal)?;
-        let space = params.near_null_space.as_ref();
-        if let Some(found) = space.map(NearNullSpace::len).filter(|found| *found != a.shape().cols) {
-            let (op, operand, expected) = ("HostSystem", "near-null space", a.shape().cols);
-            return Err(Error::LengthMismatch { op, operand, found, expected });
-        }
+        params.near_null_space.iter().try_for_each(|space| space.check("HostSystem", a.shape().cols))?;
         let given =
             Rc::new(StoredMatrix::new(device, a, params.format)?.with_null_space(&params.null_space)?);
         let mut system = HostSystem {

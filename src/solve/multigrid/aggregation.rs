@@ -141,7 +141,8 @@ impl<A: LinOp> AggregationMultigrid<A> {
     /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or
     /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite;
     /// [`Error::Unsupported`] when the operator does not know its entries; [`Error::NonFinite`];
-    /// [`Error::Parameter`] for more than 8 sweeps; [`Error::LengthMismatch`] for a near-null space of another size; [`Error::TooLarge`], [`Error::OutOfMemory`].
+    /// [`Error::Parameter`] for more than 8 sweeps; [`Error::LengthMismatch`] for a near-null space of another size;
+    /// [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn new(a: A, params: AggregationParams) -> Result<Self> {
         let (device, hierarchy) = set_up(&a, &params)?;
         let sweeps = match params.sweeps {

@@ -148,17 +148,16 @@ impl Hierarchy {
             transfer: None,
         };
         let space = match a.near_null_space() {
-            Some(space) if space.vectors().iter().any(|vector| vector.len() != diagonal.len()) => {
-                let (op, operand, found, expected) = (OP, "near-null space", space.len(), diagonal.len());
-                return Err(Error::LengthMismatch { op, operand, found, expected });
+            Some(space) => {
+                space.check(OP, diagonal.len())?;
+                Some(Cow::Borrowed(space))
             }
-            Some(space) => Some(Cow::Borrowed(space)),
             None => NearNullSpace::found(pattern).map(Cow::Owned),
         };
         // One vector above zero scales the matrix, so that it is that of ones.
         let vector = space.as_ref().and_then(|space| space.scalar());
         let mut current = Scaled::finest(pattern, diagonal, unit, vector);
-        let mut space = if vector.is_some() { None } else { space.clone() };
+        let mut space = space.filter(|space| space.scalar().is_none());
         let is_of_vectors = space.is_some();
         let mut theta = THETA;
         let mut levels = Vec::new();
