@@ -97,7 +97,7 @@ struct Args {
     /// Longest time for iterations in seconds, of each right-hand side; what has been reached then is judged
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<f64>,
-    /// Start of the iterations; without it zero
+    /// Start of the iterations, or a column for each right-hand side; without it zero
     #[arg(long, value_name = "x0.mtx", value_hint = clap::ValueHint::FilePath)]
     x0: Option<PathBuf>,
     /// How the matrix is kept on the device
@@ -313,7 +313,8 @@ struct Problem {
     null_space: Vec<Vec<f64>>,
     near_null_space: Option<NearNullSpace>,
     x_ref: Option<Vec<f64>>,
-    x0: Option<Vec<f64>>,
+    /// Starts, one for each right-hand side.
+    starts: Vec<Vec<f64>>,
     /// By how much solutions of this are larger than those of what was asked for, and the matrix smaller, as a power of two.
     larger: Vec<f64>,
     exponent: i32,
@@ -390,8 +391,8 @@ fn problem(args: &Args) -> support::Result<Problem> {
         (None, Some(rhs)) => vec![rhs],
         (None, None) => vec![a.mul_vec(&vec![1.0; a.shape().cols])?],
     };
-    if columns.len() > 1 && (args.x_ref.is_some() || args.x0.is_some() || args.plot.is_some()) {
-        let message = "--x-ref, --x0 and --plot are of one right-hand side, and --rhs has several";
+    if columns.len() > 1 && (args.x_ref.is_some() || args.plot.is_some()) {
+        let message = "--x-ref and --plot are of one right-hand side, and --rhs has several";
         return Err(Failure::bad_input(message));
     }
     if columns.len() > 1 && args.complex && args.out.is_some() {
@@ -411,17 +412,15 @@ fn problem(args: &Args) -> support::Result<Problem> {
         Some(path) => Some(read_vector(path, options, "the known solution", a.shape().cols)?),
         None => solution,
     };
-    let x0 = match &args.x0 {
-        Some(path) => Some(read_vector(path, options, "the start", a.shape().cols)?),
-        None => None,
-    };
+    let starts = starts(args, options, columns.len(), a.shape().cols)?;
     let Ordinary { a, larger, exponent, .. } =
         Ordinary::new(a, columns.first().cloned().unwrap_or_default())?;
     // Each in units of its own.
     let (columns, larger_each): (Vec<_>, Vec<_>) =
         columns.iter().map(|b| Ordinary::right(b, exponent)).unzip();
-    let scaled = |x: Option<Vec<f64>>| x.map(|x| x.iter().map(|x| x * larger).collect());
-    let (x_ref, x0) = (scaled(x_ref), scaled(x0));
+    let scaled = |(x, larger): (Vec<f64>, f64)| x.iter().map(|x| x * larger).collect();
+    let x_ref = x_ref.map(|x| scaled((x, larger)));
+    let starts = starts.into_iter().zip(larger_each.iter().copied()).map(scaled).collect();
     Ok(Problem {
         name,
         a,
@@ -430,10 +429,27 @@ fn problem(args: &Args) -> support::Result<Problem> {
         null_space,
         near_null_space,
         x_ref,
-        x0,
+        starts,
         larger: larger_each,
         exponent,
     })
+}
+
+/// A start for each right-hand side: zeros, one for all, or one each.
+fn starts(args: &Args, options: ReadOptions, count: usize, n: usize) -> support::Result<Vec<Vec<f64>>> {
+    let Some(path) = &args.x0 else { return Ok(vec![vec![0.0; n]; count]) };
+    let columns = options.read_columns(path).map_err(support::in_market)?;
+    let fits = |column| of_length(path, column, "the start", n, options.complex);
+    let columns = columns.into_iter().map(fits).collect::<support::Result<Vec<_>>>()?;
+    match columns.as_slice() {
+        [one] => Ok(vec![one.clone(); count]),
+        _ if columns.len() == count => Ok(columns),
+        _ => Err(Failure::bad_input(format_args!(
+            "{}: has {} columns, expected one, or one for each of {count} right-hand sides",
+            path.display(),
+            columns.len()
+        ))),
+    }
 }
 
 /// Least squares with the damping as more rows: `DAMP I` below the matrix, zeros below right-hand sides.
@@ -570,15 +586,16 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         problem.a.nnz()
     ));
 
-    let mut outcomes = Vec::new();
-    let several = problem.columns.len() > 1;
-    for (k, b) in (1..).zip(&problem.columns) {
-        let outcome = way.outcome(device, args, &problem, b);
-        outcomes.push(
-            outcome.map_err(
-                |error| if several { error.of(format_args!("column {k} of --rhs")) } else { error },
-            )?,
-        );
+    let (mut outcomes, mut refused) = (Vec::new(), Vec::new());
+    for (column, (b, start)) in problem.columns.iter().zip(&problem.starts).enumerate() {
+        match way.outcome(device, args, &problem, column, (b, start)) {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(error) if problem.columns.len() == 1 => return Err(error),
+            Err(error) => refused.push((column, error.of(format_args!("column {} of --rhs", column + 1)))),
+        }
+    }
+    if let (true, Some((_, error))) = (outcomes.is_empty(), refused.first()) {
+        return Err(error.clone());
     }
     let shown = Outcome::to_be_told(&outcomes);
     let Some(Outcome { auto, normal, by, grid, check, all, read_back, work, .. }) = outcomes.get(shown)
@@ -597,7 +614,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let ms_per_iteration = iterate.as_secs_f64() * 1e3 / solved.iterations.max(1) as f64;
 
     report
-        .set("converged", solved.converged())
+        .set("converged", solved.converged() && refused.is_empty())
         .set("reason", solved.reason.to_string())
         .set("method", by.unwrap_or(choice.method.word()))
         .set("preconditioner", by.map_or(args.named(choice), |_| "none"))
@@ -671,8 +688,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         ms_per_iteration,
         work,
     );
-    if outcomes.len() > 1 {
-        tell_columns(&outcomes, shown, report);
+    if problem.columns.len() > 1 {
+        tell_columns(&outcomes, &refused, shown, report);
     }
 
     if solved.converged() {
@@ -681,6 +698,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         report.at_most("rows beyond twice their share (f64)", 0.0, check.rows_off as f64);
     } else {
         report.check(format!("converged (it says {})", solved.reason), args.tol, check.judged(), false);
+    }
+    for (_, error) in refused.iter().rev() {
+        report.set("error", error.message()).check(error.message(), args.tol, f64::NAN, false);
     }
     // Factors on the host read by nature.
     if choice.preconditioner != PreconditionerKind::Factors {
@@ -697,6 +717,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
 /// What has come of a right-hand side.
 struct Outcome {
+    /// Its number, counted from 0.
+    column: usize,
     auto: AutoReport,
     /// What the normal form did.
     normal: Option<String>,
@@ -725,15 +747,23 @@ impl Outcome {
 }
 
 /// A line for each right-hand side.
-fn tell_columns(outcomes: &[Outcome], shown: usize, report: &mut Report) {
+fn tell_columns(outcomes: &[Outcome], refused: &[(usize, Failure)], shown: usize, report: &mut Report) {
+    let shown = outcomes.get(shown).map_or(0, |outcome| outcome.column);
     say(format_args!("The figures above are of right-hand side {}.", shown + 1));
     let mut table = Table::new(["right-hand side", "reason", "iterations", "true relative residual", "time"]);
-    let mut all = Vec::new();
-    for (k, Outcome { auto, check, all: time, .. }) in outcomes.iter().enumerate() {
+    let (mut all, mut refused) = (Vec::new(), refused.iter().peekable());
+    let mut until = |column: usize, table: &mut Table, all: &mut Vec<serde_json::Value>| {
+        while let Some((k, error)) = refused.next_if(|(k, _)| *k < column) {
+            table.row([(k + 1).to_string(), "refused".to_owned(), String::new(), String::new(), String::new()]);
+            all.push(json!({ "converged": false, "reason": "refused", "error": error.message() }));
+        }
+    };
+    for Outcome { column, auto, check, all: time, .. } in outcomes {
+        until(*column, &mut table, &mut all);
         let SolveReport { reason, iterations, .. } = &auto.solved;
         let (residual, ms) = (check.judged(), time.as_secs_f64() * 1e3);
         table.row([
-            (k + 1).to_string(),
+            (column + 1).to_string(),
             reason.to_string(),
             iterations.to_string(),
             format!("{residual:.3e}"),
@@ -744,6 +774,7 @@ fn tell_columns(outcomes: &[Outcome], shown: usize, report: &mut Report) {
             "true_relative_residual": residual, "wall_ms": ms,
         }));
     }
+    until(usize::MAX, &mut table, &mut all);
     table.print();
     report.set("right_hand_sides", all);
 }
@@ -755,12 +786,14 @@ fn write_solutions(
     outcomes: &[Outcome],
     report: &mut Report,
 ) -> support::Result {
-    let written: Vec<Vec<f64>> = outcomes
-        .iter()
-        .zip(&problem.larger)
-        .map(|(o, larger)| o.solution.iter().map(|x| x / larger).collect())
-        .collect();
-    let solved = outcomes.iter().flat_map(|o| &o.solution);
+    // What is refused stays as it began.
+    let mut solutions: Vec<&[f64]> = problem.starts.iter().map(Vec::as_slice).collect();
+    for outcome in outcomes {
+        solutions.get_mut(outcome.column).into_iter().for_each(|slot| *slot = &outcome.solution);
+    }
+    let as_given = |(x, larger): (&&[f64], &f64)| x.iter().map(|x| x / larger).collect();
+    let written: Vec<Vec<f64>> = solutions.iter().zip(&problem.larger).map(as_given).collect();
+    let solved = solutions.iter().copied().flatten();
     let lost = written.iter().flatten().zip(solved).filter(|(written, x)| **x != 0.0 && !written.is_normal());
     report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost.count() as f64);
     let done = match written.as_slice() {
@@ -828,11 +861,12 @@ impl Way {
         device: &Device,
         args: &Args,
         problem: &Problem,
-        b: &[f64],
+        column: usize,
+        (b, start): (&[f64], &[f64]),
     ) -> support::Result<Outcome> {
         let before = device.counters();
         let started = Instant::now();
-        let found = self.solve(args, problem, b);
+        let found = self.solve(args, b, start);
         device.finish()?;
         let all = started.elapsed();
         let work = device.counters().since(&before);
@@ -849,17 +883,15 @@ impl Way {
             Way::Normal(system) => system.normal().matrix(),
         };
         let grid = is_geometric.then(|| matrix.grid()).flatten();
-        Ok(Outcome { auto, normal, by, grid, solution, check, all, read_back, work })
+        Ok(Outcome { column, auto, normal, by, grid, solution, check, all, read_back, work })
     }
 
     fn solve(
         &self,
         args: &Args,
-        problem: &Problem,
         b: &[f64],
+        start: &[f64],
     ) -> texla::Result<(AutoReport, Option<String>, Option<&'static str>, Answer)> {
-        let zero = vec![0.0; problem.a.shape().cols];
-        let start = problem.x0.as_ref().unwrap_or(&zero);
         match self {
             Way::Given(a, Precision::Single, auto) => {
                 let device = a.device();

@@ -778,7 +778,51 @@ fn right_hand_sides_are_solved_one_by_one() {
     }
     let short = columns("columns_short.mtx", &[vec![1.0; 29], vec![1.0; 29]]);
     assert_refused(&["--matrix", &matrix, "--rhs", &short], "has 29 elements, expected 30");
-    assert_refused(&["--matrix", &matrix, "--rhs", &rhs, "--x0", &rhs], "--rhs has several");
+    // A start for each, or one for all.
+    let cold = json(&["--matrix", &matrix, "--rhs", &rhs, "--method", "cg", "--out", &out]).1;
+    let near = ["--matrix", &matrix, "--rhs", &rhs, "--method", "cg", "--x0", &out];
+    let (code, warm) = json(&near);
+    let steps = |report: &serde_json::Value, k: usize| report["right_hand_sides"][k]["iterations"].as_u64();
+    assert_eq!((code, steps(&warm, 0), steps(&warm, 1)), (0, Some(0), Some(0)), "{warm}");
+    assert!(steps(&cold, 0) > Some(0) && steps(&cold, 1) > Some(0), "{cold}");
+    let one = columns("columns_x0.mtx", &[vec![1.0; 30]]);
+    assert_eq!(json(&["--matrix", &matrix, "--rhs", &rhs, "--x0", &one]).0, 0);
+    let two = columns("columns_x0s.mtx", &[vec![1.0; 30], vec![1.0; 30]]);
+    assert_refused(
+        &["--matrix", &matrix, "--rhs", &rhs, "--x0", &two],
+        "has 2 columns, expected one, or one for each of 3 right-hand sides",
+    );
+    assert_refused(&["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &one], "--rhs has several");
+}
+
+/// A right-hand side that has no solution does not keep the others from theirs.
+#[test]
+fn one_right_hand_side_without_a_solution_is_named_beside_the_others() {
+    // Of rows that sum to zero.
+    let (n, mut text) = (20, String::from("%%MatrixMarket matrix coordinate real general\n20 20 58\n"));
+    for i in 1..=n {
+        text += &format!("{i} {i} {}\n", if i == 1 || i == n { 1 } else { 2 });
+        if i > 1 {
+            text += &format!("{i} {} -1\n{} {i} -1\n", i - 1, i - 1);
+        }
+    }
+    let matrix = write("neumann.mtx", &text);
+    let fine: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let rhs = columns("neumann_b.mtx", &[fine.clone(), vec![1.0; 20], fine]);
+    let (out, file) = (scratch("neumann_x.mtx"), scratch("neumann.json"));
+    let done = run_with(&["--matrix", &matrix, "--rhs", &rhs, "--out", &out, "--json", &file], &[]);
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let all = report["right_hand_sides"].as_array().unwrap();
+    let told = |k: usize| (all[k]["converged"].as_bool(), all[k]["reason"].as_str());
+    assert_eq!(told(0), (Some(true), Some("converged")), "{report}");
+    assert_eq!((told(1), told(2)), ((Some(false), Some("refused")), told(0)), "{report}");
+    let said = report["error"].as_str().unwrap();
+    assert!(said.starts_with("column 2 of --rhs: the right-hand side has a part of norm"), "{said}");
+    assert_eq!(report["converged"], false);
+    let x = texla::host::market::read_matrix(&out).unwrap().triplets.to_csr();
+    let column = |k: usize| x.entries().filter(move |(_, j, v)| *j == k && *v != 0.0).count();
+    assert!(column(0) > 10 && column(1) == 0 && column(2) > 10, "{:?}", [0, 1, 2].map(column));
 }
 
 /// What no unit brings into the range of floats together is said, and not solved as another system.

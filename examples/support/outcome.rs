@@ -65,7 +65,8 @@ impl Failure {
         }
     }
 
-    fn message(&self) -> String {
+    /// What is said of it on standard error.
+    pub fn message(&self) -> String {
         match self {
             // A shader log keeps its lines, and so does a caret under its line.
             Self::Unsolved(text) | Self::AtPlace(text) => printable_lines(text),

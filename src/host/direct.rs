@@ -199,6 +199,18 @@ impl Direct {
     /// [`Error::LengthMismatch`]; [`Error::Matrix`] if the matrix is singular to working precision, so that an element of `x` is
     /// not finite.
     pub fn solve(&self, b: &[f64]) -> Result<Vec<f64>> {
+        self.solved(b, false)
+    }
+
+    /// Solves `Aᵀ x = b`.
+    ///
+    /// # Errors
+    /// As for [`solve`](Self::solve).
+    pub fn solve_transposed(&self, b: &[f64]) -> Result<Vec<f64>> {
+        self.solved(b, true)
+    }
+
+    fn solved(&self, b: &[f64], transposed: bool) -> Result<Vec<f64>> {
         if b.len() != self.n {
             return Err(Error::LengthMismatch { op: OP, operand: "b", found: b.len(), expected: self.n });
         }
@@ -208,6 +220,12 @@ impl Direct {
             Factors::Cholesky(symbolic, values) => {
                 let mut memory = memory(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq))?;
                 let factors = cholesky::LltRef::new(symbolic, values);
+                factors.solve_in_place_with_conj(Conj::No, right, Par::Seq, MemStack::new(&mut memory));
+            }
+            // The factors are those of `Aᵀ`.
+            Factors::Lu(symbolic, numeric) if transposed => {
+                let mut memory = memory(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq))?;
+                let factors = lu::LuRef::new_unchecked(symbolic, numeric);
                 factors.solve_in_place_with_conj(Conj::No, right, Par::Seq, MemStack::new(&mut memory));
             }
             Factors::Lu(symbolic, numeric) => {
@@ -308,6 +326,8 @@ mod tests {
                 assert!(name == "wind" || direct.is_cholesky() == cholesky, "{name} {n}");
                 let found = direct.solve(&a.mul_vec(&x).unwrap()).unwrap();
                 assert!(error(&found, want) < 1e-10, "{name} {n}: {:e}", error(&found, want));
+                let found = direct.solve_transposed(&a.mul_vec_transposed(&x).unwrap()).unwrap();
+                assert!(error(&found, want) < 1e-10, "{name} {n}, transposed: {:e}", error(&found, want));
             }
         }
     }

@@ -328,9 +328,13 @@ fn what_factors_lose_is_found_by_iterations() {
             let error = x.iter().zip(&wanted(n)).map(|(x, w)| (x - w).abs()).fold(0.0, worst);
             assert!(error <= 1e-3, "{direct:?}: {error}");
         }
-        // Rows that do not sum to zero, and no solution.
+        // Rows that do not sum to zero, and no solution: (2, -1) maps both to zero, and b to 2.
         let a = entries(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 4.0)]);
-        let (_, report) = solved(device, &a, &[1.0, 0.0], params(1e-5));
+        let found = HostSystem::new(device, a.clone(), params(1e-5)).unwrap().solve(&[1.0, 0.0]);
+        let Err(Error::Inconsistent { found, .. }) = found else { panic!("{}", found.unwrap().1) };
+        assert!((found - 2.0 / 5f64.sqrt()).abs() < 1e-12, "{found}");
+        // What iterations leave is no more than the start.
+        let (_, report) = solved(device, &a, &[1.0, 0.0], params(1e-5).with_direct(DirectUse::Never));
         assert!(!report.converged() && report.solved.true_residual <= 1.0, "{report}");
     });
 }
@@ -400,5 +404,55 @@ fn vectors_in_nodes_are_recognised() {
         let short = NearNullSpace::new(vec![vec![1.0; 4]]).unwrap();
         let refused = HostSystem::new(device, a, params(1e-5).with_near_null_space(Some(short)));
         assert!(matches!(refused, Err(Error::LengthMismatch { found: 4, .. })));
+    });
+}
+
+/// Of a matrix that is singular, which neither its rows' sums nor a null vector that is said show, factors find the vector along which a
+/// right-hand side cannot be reached.
+#[cfg(feature = "direct")]
+#[test]
+fn right_hand_sides_without_a_solution_are_refused_by_factors() {
+    let [grid, wind] = [0.0, 0.4].map(|wind| {
+        let a = problems::poisson_2d(9, 8).to_csr();
+        entries(72, 72, a.entries().map(|(i, j, v)| (i, j, if j + 1 == i { v - wind } else { v })))
+    });
+    on_both(|device| {
+        for (name, a) in [("symmetric", &grid), ("not symmetric", &wind)] {
+            let n = a.shape().rows;
+            // The last equation is replaced by a sum of all others (and the last column, where that keeps it symmetric), with values
+            // that no sum of rows or columns shows; rows above by themselves give one unknown.
+            let last = |i: usize| if i % 3 == 0 { 1.5 } else { -0.7 };
+            let row: Vec<f64> = a.mul_vec_transposed(&(0..n).map(last).collect::<Vec<_>>()).unwrap();
+            let column: Vec<f64> = a.mul_vec(&(0..n).map(last).collect::<Vec<_>>()).unwrap();
+            let corner: f64 = row.iter().enumerate().map(|(j, v)| v * last(j)).sum();
+            let border = (0..n).flat_map(|k| [(n, k, row[k]), (k, n, column[k])]).chain([(n, n, corner)]);
+            // A chain that ends in an identity row, coupled to the equation that is too many.
+            let chain = [(n + 1, n + 1, 3.0), (n + 1, n + 2, 1.0), (n + 2, n + 2, 1e-3), (n, n + 1, 0.25)];
+            let a = entries(n + 3, n + 3, a.entries().chain(border).chain(chain));
+            let want = wanted(n + 3);
+            let good = a.mul_vec(&want).unwrap();
+            let params = || params(1e-5);
+            let system = HostSystem::new(device, a.clone(), params()).unwrap();
+            let (x, report) = system.solve(&good).unwrap();
+            let rest: Vec<f64> = a.mul_vec(&x).unwrap().iter().zip(&good).map(|(ax, b)| ax - b).collect();
+            let norm = |list: &[f64]| list.iter().map(|v| v * v).sum::<f64>().sqrt();
+            assert!(norm(&rest) < 2e-5 * norm(&good), "{name}: {report}");
+            // The vector along which it is singular, and what is left along it.
+            let mut w: Vec<f64> = (0..n).map(last).collect();
+            w.extend([-1.0, 0.25 / 3.0, -0.25 / 3.0 / 1e-3]);
+            let zero = a.mul_vec_transposed(&w).unwrap();
+            assert!(norm(&zero) < 1e-11, "{zero:?}");
+            let mut bad = good.clone();
+            bad[n] += 0.01 * norm(&good);
+            let along = 0.01 * norm(&good) / norm(&w);
+            match system.solve(&bad) {
+                Err(Error::Inconsistent { found, bound, .. }) => {
+                    assert!((found / along - 1.0).abs() < 1e-6, "{name}: {found:e} for {along:e}");
+                    assert!((bound / (1e-5 * norm(&bad)) - 1.0).abs() < 1e-12, "{name}: {bound:e}");
+                }
+                Ok((_, report)) => panic!("{name}: {report}"),
+                Err(error) => panic!("{name}: {error}"),
+            }
+        }
     });
 }

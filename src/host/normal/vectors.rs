@@ -134,6 +134,25 @@ impl NormalForm {
         Ok(rows.chain(components).collect())
     }
 
+    /// Extends a left vector of the reduced matrix: if `v` times that matrix is zero, the result `w` times the given one
+    /// is, up to what steps 2 and 4 change. It is zero in rows of one-entry columns and in empty rows.
+    #[cfg_attr(not(feature = "direct"), allow(dead_code))]
+    pub(crate) fn left(&self, v: &[f64]) -> Vec<f64> {
+        let mut w = vec![0.0; self.given()];
+        for ((&row, scale), v) in self.rows().iter().zip(self.row_scales()).zip(v) {
+            w.get_mut(row).into_iter().for_each(|slot| *slot = scale * v);
+        }
+        let columns = self.rest.transposed();
+        // No row has an entry in a column that is eliminated after it.
+        for pivot in self.plan.known.iter().rev() {
+            let at = |i: usize| w.get(i).copied().unwrap_or_default();
+            let others = columns.row(pivot.column).filter(|(i, _)| *i != pivot.row);
+            let sum: f64 = others.map(|(i, value)| value * at(i)).sum();
+            w.get_mut(pivot.row).into_iter().for_each(|slot| *slot = -sum / pivot.value);
+        }
+        w
+    }
+
     /// Returns the number of unknowns of the given system.
     fn given(&self) -> usize {
         self.rest.shape().rows

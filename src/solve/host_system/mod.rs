@@ -4,6 +4,8 @@ mod certificate;
 mod factors;
 mod iterations;
 mod report;
+#[cfg(feature = "direct")]
+mod unreached;
 
 pub use factors::DirectUse;
 pub use report::{HostReport, SolvedBy};
@@ -301,6 +303,10 @@ impl HostSystem {
                 Ok(()) => {}
                 Err(error) if is_of_the_choice(&error) => refused.push((road.name(), error)),
                 Err(error) => return Err(error),
+            }
+            #[cfg(feature = "direct")]
+            if *road == Road::Factors {
+                self.check_reached(b)?;
             }
         }
         let late = late(&under);
