@@ -754,7 +754,13 @@ fn tell_columns(outcomes: &[Outcome], refused: &[(usize, Failure)], shown: usize
     let (mut all, mut refused) = (Vec::new(), refused.iter().peekable());
     let mut until = |column: usize, table: &mut Table, all: &mut Vec<serde_json::Value>| {
         while let Some((k, error)) = refused.next_if(|(k, _)| *k < column) {
-            table.row([(k + 1).to_string(), "refused".to_owned(), String::new(), String::new(), String::new()]);
+            table.row([
+                (k + 1).to_string(),
+                "refused".to_owned(),
+                String::new(),
+                String::new(),
+                String::new(),
+            ]);
             all.push(json!({ "converged": false, "reason": "refused", "error": error.message() }));
         }
     };

@@ -12,6 +12,7 @@ use super::value::{Data, Value};
 use crate::data::{Matrix, Vector};
 use crate::ops;
 use crate::shape::Shape;
+use crate::solve::Precision;
 
 /// Whether an argument is this text, or the constant `inf` for the text of that name.
 pub(super) fn says(expr: &Expr, word: &str) -> bool {
@@ -26,7 +27,7 @@ pub(super) fn says(expr: &Expr, word: &str) -> bool {
 fn takes_a_word(function: Function, argument: usize) -> bool {
     match function {
         Function::Max | Function::Min | Function::Sum | Function::Norm => argument == 1,
-        Function::Solve => argument == 3,
+        Function::Solve | Function::Lcp => argument == 3,
         _ => false,
     }
 }
@@ -46,11 +47,12 @@ impl Run<'_> {
         for (i, argument) in arguments.iter().enumerate() {
             match &argument.is {
                 ExprKind::Text(_) if takes_a_word(function, i) => {}
-                _ => values.push(self.evaluate(argument)?),
+                _ => values.push((self.evaluate(argument)?, argument)),
             }
         }
-        let Some((x, expr)) = values.first().zip(arguments.first()) else { return self.number(0.0, at) };
-        let operands: Vec<Operand<'_>> = values.iter().zip(arguments).collect();
+        // Words are no operands.
+        let operands: Vec<Operand<'_>> = values.iter().map(|(value, expr)| (value, *expr)).collect();
+        let Some((x, expr)) = operands.first().copied() else { return self.number(0.0, at) };
         let whole = || {
             let texts: Vec<String> = arguments.iter().map(|a| self.text(a)).collect();
             format!("{}({})", function.name(), texts.join(", "))
@@ -118,11 +120,12 @@ impl Run<'_> {
             (Function::NormSquared, _) => self.dot((x, expr), (x, expr), at),
             (Function::Norm, _) => self.norm((x, expr), arguments.get(1), at),
             (Function::Trace, _) => self.trace((x, expr), at),
-            (Function::Solve, [a, b]) => self.solve(*a, *b, self.asked(), at),
-            (Function::Solve, [a, b, (tolerance, t_expr), ..]) => {
+            (Function::Solve, [a, b]) => self.solve(*a, *b, None, self.asked(), at),
+            (Function::Solve, [a, b, (tolerance, t_expr), rest @ ..]) => {
                 let t = self.one_number(tolerance, t_expr, "the bound on the relative residual")?;
                 let mut asked = Asked { tolerance: Some(t), ..Asked::default() };
-                if let Some(said) = arguments.get(3) {
+                let is_start = |expr: &Expr| arguments.len() == 4 && !matches!(expr.is, ExprKind::Text(_));
+                if let Some(said) = arguments.get(3).filter(|said| !is_start(said)) {
                     let known = match &said.is {
                         ExprKind::Text(words) => asked.take(words),
                         _ => false,
@@ -136,7 +139,7 @@ impl Run<'_> {
                     }
                 }
                 let precision = asked.precision.or(self.asked().precision);
-                self.solve(*a, *b, Asked { precision, ..asked }, at)
+                self.solve(*a, *b, rest.first().copied(), Asked { precision, ..asked }, at)
             }
             (Function::Lcp, [m, q, rest @ ..]) => {
                 let t = match rest.first() {
@@ -145,7 +148,12 @@ impl Run<'_> {
                         Some(self.one_number(t, t_expr, "the bound on the natural residual")?)
                     }
                 };
-                self.lcp(*m, *q, t, at)
+                let precision = match arguments.get(3).map(|said| (said, &said.is)) {
+                    None => None,
+                    Some((_, ExprKind::Text(word))) if word.parse::<Precision>().is_ok() => word.parse().ok(),
+                    Some((said, _)) => return self.unknown_word(said, &Asked::digits()),
+                };
+                self.lcp(*m, *q, t, precision, at)
             }
             _ => self.unknown_word(arguments.last().unwrap_or(expr), "a number or a matrix"),
         }

@@ -1,5 +1,6 @@
 //! The interpreter as a host program meets it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,14 +12,16 @@ use super::lex::is_name;
 use super::names::{CONSTANTS, reserved};
 use super::parse::Script;
 use super::place::Place;
-use super::room::Room;
+use super::room::{Charge, Room, copy_bytes};
 use super::run::Run;
 use super::source::Fault;
+use super::systems::Remembered;
 use super::value::{Data, Value};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::FileId;
 use crate::platform::Instant;
+use crate::shape::Shape;
 use crate::solve::Precision;
 
 /// Which files a script may read and write.
@@ -97,6 +100,7 @@ pub struct Interpreter {
     pub(super) reserved: Vec<(FileId, Reserved)>,
     pub(super) timing: bool,
     pub(super) precision: Precision,
+    pub(super) solver: RefCell<Option<Remembered>>,
 }
 
 shown!(Interpreter, |i| "Interpreter({} variables, {:?})", i.variables.len(), i.limits);
@@ -132,6 +136,7 @@ impl Interpreter {
             reserved: Vec::new(),
             timing: false,
             precision: Precision::default(),
+            solver: RefCell::default(),
         }
     }
 
@@ -267,6 +272,17 @@ impl Interpreter {
     /// Removes a variable and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.variables.remove(name)
+    }
+
+    /// So many bytes of the room, for what takes them; a solver that is only remembered makes room.
+    pub(super) fn take(&self, bytes: u64, what: impl Fn() -> String) -> Result<Charge, Kind> {
+        let taken = self.room.take(bytes, &what);
+        if taken.is_err() && self.solver.take().is_some() { self.room.take(bytes, what) } else { taken }
+    }
+
+    /// The room for a dense value on its way between host and device.
+    pub(super) fn take_to_copy(&self, shape: Shape) -> Result<Charge, Kind> {
+        self.take(copy_bytes(&self.device, shape), || format!("copying {shape} elements takes"))
     }
 
     /// The device on which scripts run.

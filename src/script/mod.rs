@@ -42,6 +42,7 @@ mod run;
 mod solvers;
 mod source;
 mod sparse;
+mod systems;
 mod value;
 
 pub use crate::solve::Precision;

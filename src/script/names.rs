@@ -42,8 +42,8 @@ functions! {
     Norm "norm" 1 2 "norm(x) or norm(A, 1), norm(A, inf), norm(A, \"fro\")"
     Trace "trace" 1 1 "trace(A)"
     // Solving
-    Solve "solve" 2 4 "solve(A, b), solve(A, b, tolerance) or solve(A, b, tolerance, \"double\")"
-    Lcp "lcp" 2 3 "lcp(M, q) or lcp(M, q, tolerance)"
+    Solve "solve" 2 5 "solve(A, b), solve(A, b, tolerance), then a word as in solve(A, b, tolerance, \"double\"), then a start"
+    Lcp "lcp" 2 4 "lcp(M, q), lcp(M, q, tolerance) or lcp(M, q, tolerance, \"double\")"
     // Without a value
     Print "print" 1 1_000_000 "print(A), or several values"
     Save "save" 2 2 "save(A, \"file\")"

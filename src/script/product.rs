@@ -193,7 +193,7 @@ impl Run<'_> {
         }
         let (x, y) = (self.evaluate(left)?, self.evaluate(right)?);
         if op == Op::Solve {
-            return self.solve((&x, left), (&y, right), self.asked(), at);
+            return self.solve((&x, left), (&y, right), None, self.asked(), at);
         }
         if op == Op::Div && y.shape() != Shape::new(1, 1) {
             let operand = self.operand(right, y.shape());

@@ -68,11 +68,6 @@ impl Room {
         let beside = if used == 0 { String::new() } else { format!(", beside {used} in use") };
         Err(Kind::Limit { what: format!("{} {bytes} bytes{beside}", what()), limit })
     }
-
-    /// The room for a dense value on its way between host and device.
-    pub(super) fn take_to_copy(self: &Rc<Self>, device: &Device, shape: Shape) -> Result<Charge, Kind> {
-        self.take(copy_bytes(device, shape), || format!("copying {shape} elements takes"))
-    }
 }
 
 /// A texture of this extent.

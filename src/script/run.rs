@@ -153,7 +153,7 @@ impl Run<'_> {
                         Some(Data::Sparse(a)) => format::sparse(&mut out, a.pattern()),
                         _ => {
                             let shape = value.as_ref().map(Value::shape).unwrap_or_default();
-                            let room = self.state.room.take_to_copy(&self.state.device, shape);
+                            let room = self.state.take_to_copy(shape);
                             let _room = room.map_err(|kind| Fault::new(expr.at, kind))?;
                             let values = value.as_ref().map_or(Ok(Vec::new()), Value::read).at(expr.at)?;
                             format::matrix(&mut out, shape, &values)
@@ -224,7 +224,7 @@ impl Run<'_> {
 
     /// The room for a copy of a dense value between host and device, elements and texels.
     pub(super) fn room_to_copy(&self, shape: Shape, at: u32) -> Result<Charge> {
-        self.state.room.take_to_copy(&self.state.device, shape).map_err(|kind| Fault::new(at, kind))
+        self.state.take_to_copy(shape).map_err(|kind| Fault::new(at, kind))
     }
 
     /// The room for so many vectors that an operation works with.
@@ -240,8 +240,8 @@ impl Run<'_> {
     }
 
     /// So many bytes of the room, for what takes them.
-    pub(super) fn taken(&self, bytes: u64, at: u32, what: impl FnOnce() -> String) -> Result<Charge> {
-        self.state.room.take(bytes, what).map_err(|kind| Fault::new(at, kind))
+    pub(super) fn taken(&self, bytes: u64, at: u32, what: impl Fn() -> String) -> Result<Charge> {
+        self.state.take(bytes, what).map_err(|kind| Fault::new(at, kind))
     }
 
     /// All elements of a value on the host, with the room that they take there.

@@ -8,15 +8,15 @@ use super::room::{Charge, copy_bytes, matrix_bytes, sparse_bytes};
 
 use super::run::{At, Run};
 use super::source::{Fault, Result};
+use super::systems::unreached;
 use super::value::{Data, Value};
 use crate::data::{DoubleVector, Vector};
 use crate::device::Device;
 use crate::error::Error;
-use crate::host::{Eliminated, NormalForm, NormalParams};
 use crate::shape::Shape;
 use crate::solve::{
-    Auto, AutoParams, AutoReport, Choice, HostSystem, HostSystemParams, LcpParams, LcpReport, LcpSolver,
-    LinOp, MethodKind, Precision, PreconditionerKind, Recurrence, SolveReport, Stop, StopReason,
+    Auto, AutoParams, AutoReport, Choice, LcpParams, LcpReport, LcpSolver, LinOp, MethodKind, Precision,
+    PreconditionerKind, Recurrence, SolveReport, Stop, StopReason,
 };
 
 /// The bound on the relative residual if none is given.
@@ -30,14 +30,14 @@ const LCP_TOLERANCE: f64 = 1e-4;
 
 /// Vectors that a solver works with, those of its certified residual included; where there is room for them, those of a cycle of GMRES
 /// besides.
-const VECTORS: u64 = 16;
+pub(super) const VECTORS: u64 = 16;
 const CYCLE: u64 = 101;
 
 /// The same of a solver for pairs.
-const VECTORS_OF_PAIRS: u64 = 48;
+pub(super) const VECTORS_OF_PAIRS: u64 = 48;
 
 /// A preconditioner is no more than so many times the matrix.
-const PRECONDITIONER: u64 = 6;
+pub(super) const PRECONDITIONER: u64 = 6;
 
 /// What a script's `solve` is asked for: a bound, and by name digits, a method and a preconditioner.
 #[derive(Clone, Copy, Default)]
@@ -77,13 +77,15 @@ impl Asked {
         }
     }
 
+    /// The words for digits.
+    pub fn digits() -> String {
+        list(Precision::WORDS)
+    }
+
     /// All that it takes, for messages.
     pub fn words() -> String {
-        fn list<T>(words: &[(&str, T)]) -> String {
-            words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
-        }
         let [digits, methods, preconditioners] =
-            [list(Precision::WORDS), list(MethodKind::WORDS), list(PreconditionerKind::WORDS)];
+            [Self::digits(), list(MethodKind::WORDS), list(PreconditionerKind::WORDS)];
         format!(
             "words for digits ({digits}), a method ({methods}) and a preconditioner ({preconditioners}), one each, \
              or both with their parameters as in \"gmres(100) with ilut(40, 0.001)\""
@@ -96,6 +98,11 @@ impl Asked {
             Some(choice) => (Some(choice.method), Some(choice.preconditioner)),
             None => (self.method, self.preconditioner),
         }
+    }
+
+    /// Whether a method or a preconditioner is asked for.
+    pub fn is_by_name(&self) -> bool {
+        self.method.is_some() || self.preconditioner.is_some() || self.choice.is_some()
     }
 
     /// The preconditioner, where it is made from entries that the operator does not give.
@@ -148,6 +155,10 @@ impl Asked {
     }
 }
 
+fn list<T>(words: &[(&str, T)]) -> String {
+    words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}
+
 impl Run<'_> {
     /// The room for what a solver works with: vectors, and what it looks at to see that the matrix is symmetric.
     fn room_to_solve(&self, a: &Data, at: u32) -> Result<[Charge; 3]> {
@@ -177,11 +188,12 @@ impl Run<'_> {
         })
     }
 
-    /// `A x = b` for a square A, `min |b - A x|` for a rectangular one, for each column of b.
+    /// `A x = b` for a square A, `min |b - A x|` for a rectangular one, for each column of b, from a start.
     pub(super) fn solve(
         &self,
         (a, a_expr): Operand<'_>,
         (b, b_expr): Operand<'_>,
+        start: Option<Operand<'_>>,
         asked: Asked,
         at: u32,
     ) -> Result<Value> {
@@ -201,6 +213,13 @@ impl Run<'_> {
             return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
         }
         let device = &self.state.device;
+        let starts = self.starts(start, (a, a_expr), (b, b_expr), at)?;
+        let tolerance = asked.tolerance.unwrap_or(TOLERANCE);
+        let max_iters = ITERATIONS.saturating_add(shape.cols.saturating_mul(10)).min((1 << 24) - 1);
+        if let Some(system) = self.system((a, a_expr), asked, tolerance, max_iters, at)? {
+            let one = |b: &Vector, k| self.solved_by(&system, (b, &starts(k)), tolerance, a_expr, at);
+            return self.by_right_hand_sides(shape.cols, (b, b_expr), one, at);
+        }
         // A column is a matrix for this purpose, and a row of coefficients one equation.
         let column = match a.data() {
             Data::Vector(_) => self.matrix(a.data(), at)?,
@@ -212,28 +231,15 @@ impl Run<'_> {
             return self.needs_dense(a_expr);
         };
         let _work = self.room_to_solve(column.as_ref().unwrap_or(a.data()), at)?;
-        let tolerance = asked.tolerance.unwrap_or(TOLERANCE);
         let refused = |e| Fault::new(at, self.refusal(e, a_expr, asked.lacks_entries(operator)));
         let cycle = self.room_to_work(CYCLE, shape.rows.max(shape.cols), at);
         let choices = asked.choices(operator, cycle.is_ok()).map_err(refused)?;
         let solved = |recurrence| {
-            let max_iters = ITERATIONS.saturating_add(shape.cols.saturating_mul(10)).min((1 << 24) - 1);
             let params = AutoParams::default().with_stop(Stop::relative(tolerance)).with_max_iters(max_iters);
             Auto::new(operator, params.with_recurrence(recurrence).with_choices(choices.clone()))
         };
-        let by_normal_form = self.normal_form(column.as_ref().unwrap_or(a.data()), asked, tolerance);
-        let by_normal_form = by_normal_form.map_err(refused)?;
-        let one = |b: &Vector| -> Result<Vector> {
-            if let Some(system) = &by_normal_form {
-                let b: Vec<f64> = b.read().at(at)?.into_iter().map(f64::from).collect();
-                // What it refuses is seen, and said, by what follows.
-                if let Ok((x, report)) = system.solve(&b)
-                    && is_solution(report.solved.reason, device)
-                {
-                    return Vector::from_f64(device, &x).at(at);
-                }
-            }
-            let mut x = Vector::zeros(device, shape.cols).at(at)?;
+        let one = |b: &Vector, k: usize| -> Result<Vector> {
+            let mut x = Vector::from_f64(device, &starts(k)).at(at)?;
             if matches!(precision, Precision::Single | Precision::Auto) {
                 let report =
                     solved(Recurrence::Auto).and_then(|auto| auto.solve(&mut x, b)).map_err(refused)?;
@@ -254,21 +260,60 @@ impl Run<'_> {
             }
             Err(Fault::new(at, self.unsolved(&report, tolerance, a_expr)))
         };
+        self.by_right_hand_sides(shape.cols, (b, b_expr), one, at)
+    }
+
+    /// Starts by the number of a right-hand side: zeros, the same for all, or a column for each.
+    fn starts(
+        &self,
+        start: Option<Operand<'_>>,
+        (a, a_expr): Operand<'_>,
+        (b, b_expr): Operand<'_>,
+        at: u32,
+    ) -> Result<impl Fn(usize) -> Vec<f64>> {
+        let (n, count) = (a.shape().cols, b.shape().cols);
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        if let Some((start, expr)) = start {
+            let found = start.shape();
+            if found.rows != n || found.cols != 1 && found.cols != count {
+                let (left, right) = (self.operand(a_expr, a.shape()), self.operand(expr, found));
+                let [l, r, b] = [&left.text, &right.text, &self.text(b_expr)];
+                let rule = format!(
+                    "a start needs as many rows as {l} has columns, and one column or those of {b}: {r}"
+                );
+                return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
+            }
+            let (values, _room) = self.copied(start, at)?;
+            let column =
+                |k: usize| values.iter().skip(k).step_by(found.cols).map(|v| f64::from(*v)).collect();
+            columns = (0..found.cols).map(column).collect();
+        }
+        Ok(move |k: usize| columns.get(k).or(columns.first()).cloned().unwrap_or_else(|| vec![0.0; n]))
+    }
+
+    /// The solutions of all right-hand sides, together; of each by its number.
+    fn by_right_hand_sides(
+        &self,
+        n: usize,
+        (b, b_expr): Operand<'_>,
+        one: impl Fn(&Vector, usize) -> Result<Vector>,
+        at: u32,
+    ) -> Result<Value> {
         match b.data() {
             Data::Vector(b) => {
-                let room = self.room(Shape::column(shape.cols), at)?;
-                self.kept(one(b)?, room, at)
+                let room = self.room(Shape::column(n), at)?;
+                self.kept(one(b, 0)?, room, at)
             }
             data => {
                 let Some((b, _room)) = self.matrix(data, at)? else { return self.needs_dense(b_expr) };
                 // The columns by themselves, and together.
-                let whole = Shape::new(shape.cols, b.shape().cols);
+                let whole = Shape::new(n, b.shape().cols);
                 let room = self.room_as_matrix(whole, at)?;
                 let _columns = self.room_to_work(whole.cols as u64, whole.rows, at)?;
                 let _together = self.room_for_columns(whole, b.shape().rows, at)?;
                 let mut columns = Vec::new();
                 for j in 0..b.shape().cols {
-                    columns.push(one(&b.column(j).at(at)?)?);
+                    columns.push(one(&b.column(j).at(at)?, j)?);
                 }
                 let mut columns = columns.into_iter();
                 let none = || Error::Internal { place: "solve", detail: "fewer solutions than columns" };
@@ -278,34 +323,13 @@ impl Run<'_> {
         }
     }
 
-    /// The system in its normal form, where that has rows to eliminate, another sign, or rounding to even out, and nothing is asked for by
-    /// name.
-    fn normal_form(&self, a: &Data, asked: Asked, tolerance: f64) -> crate::Result<Option<HostSystem>> {
-        let named = asked.method.is_some() || asked.preconditioner.is_some() || asked.choice.is_some();
-        let precise = matches!(asked.precision, None | Some(Precision::Auto));
-        let device = &self.state.device;
-        let able = device.capabilities().exact_form.is_some() && precise && !named && a.shape().is_square();
-        let Data::Sparse(a) = a else { return Ok(None) };
-        let a = (**a).pattern();
-        if !able {
-            return Ok(None);
-        }
-        let form = NormalForm::new(a, NormalParams::default())?;
-        let Eliminated { rows, columns, penalties, .. } = form.eliminated();
-        let evens = form.is_symmetric() && form.asymmetry() != Some(0.0);
-        if rows + columns + penalties == 0 && !form.is_negated() && !evens {
-            return Ok(None);
-        }
-        let auto = AutoParams::default().with_stop(Stop::relative(tolerance));
-        HostSystem::new(device, a.clone(), HostSystemParams::default().with_auto(auto)).map(Some)
-    }
-
     /// `z >= 0`, `M z + q >= 0`, `zᵀ(M z + q) = 0`.
     pub(super) fn lcp(
         &self,
         (m, m_expr): Operand<'_>,
         (q, q_expr): Operand<'_>,
         tolerance: Option<f64>,
+        precision: Option<Precision>,
         at: u32,
     ) -> Result<Value> {
         let device = &self.state.device;
@@ -338,7 +362,8 @@ impl Run<'_> {
         let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
         let room = self.room(Shape::column(shape.rows), at)?;
         let mut z = Vector::zeros(device, shape.rows).at(at)?;
-        let (precision, able) = (self.state.precision, device.capabilities().exact_form.is_some());
+        let precision = precision.unwrap_or(self.state.precision);
+        let able = device.capabilities().exact_form.is_some();
         let mut solved = None;
         if !able || matches!(precision, Precision::Single | Precision::Auto) {
             let single = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &*q));
@@ -385,8 +410,11 @@ impl Run<'_> {
     }
 
     /// What the solver's refusal means for the script, also where the matrix does not give its entries to a preconditioner.
-    fn refusal(&self, error: Error, expr: &Expr, lacking: Option<PreconditionerKind>) -> Kind {
+    pub(super) fn refusal(&self, error: Error, expr: &Expr, lacking: Option<PreconditionerKind>) -> Kind {
         let name = self.text(expr);
+        if let Some(detail) = unreached(&name, &error) {
+            return Kind::Unsolved { solver: "solve", detail };
+        }
         let detail = match (error, lacking) {
             (Error::Matrix { detail, .. }, _) => format!("{name} {detail}"),
             (Error::Unsupported { .. }, Some(kind)) => {

@@ -52,6 +52,12 @@ fn first_bytes_are_recognised() {
         (b"\xfd7zXZ\0\0".to_vec(), Xz),
         (b"\x28\xb5\x2f\xfd\x04".to_vec(), Zstd),
         (tar, Tar),
+        (mat_4(u32::to_le_bytes, 0, b"A\0"), MatFile),
+        (mat_4(u32::to_be_bytes, 1000, b"A\0"), MatFile),
+        (mat_4(u32::to_le_bytes, 2, b"stiffness_2\0"), MatFile),
+        (utf16(u16::to_le_bytes, "\u{feff}%%MatrixMarket"), Utf16),
+        (utf16(u16::to_be_bytes, "\u{feff}1 1 4"), Utf16),
+        (utf16(u16::to_le_bytes, "%%MatrixMarket"), Utf16),
     ] {
         assert_eq!(format(&bytes), Ok(expected));
         // However few bytes come at a time.
@@ -59,6 +65,34 @@ fn first_bytes_are_recognised() {
         assert_eq!(slow.kind, MarketErrorKind::Foreign { format: expected });
         // None of these marks is a mark when it is cut.
         assert_eq!(format(&bytes[..2]), Err("Banner".to_owned()), "{expected:?}");
+    }
+}
+
+/// A matrix of 3 x 2 in a MAT-file of version 4.
+fn mat_4(bytes: fn(u32) -> [u8; 4], kind: u32, name: &[u8]) -> Vec<u8> {
+    let head = [kind, 3, 2, 0, name.len() as u32].into_iter().flat_map(bytes);
+    let mut all: Vec<u8> = head.chain(name.iter().copied()).collect();
+    all.extend([0; 48]);
+    all
+}
+
+fn utf16(bytes: fn(u16) -> [u8; 2], text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(bytes).collect()
+}
+
+/// Kinds of numbers, orders of bytes and names that no MAT-file has.
+#[test]
+fn what_only_begins_like_a_mat_file_is_none() {
+    for bytes in [
+        mat_4(u32::to_le_bytes, 1000, b"A\0"),
+        mat_4(u32::to_le_bytes, 60, b"A\0"),
+        mat_4(u32::to_le_bytes, 3, b"A\0"),
+        mat_4(u32::to_le_bytes, 0, b"\0"),
+        mat_4(u32::to_le_bytes, 0, b"A B\0"),
+        mat_4(u32::to_le_bytes, 0, b"AB"),
+        vec![0; 264],
+    ] {
+        assert_ne!(format(&bytes), Ok(MatFile), "{bytes:?}");
     }
 }
 
@@ -149,7 +183,7 @@ fn a_refusal_is_one_line_with_a_command() {
         text(NumpyArchive),
         "NumPy archive; convert it: python3 -c \"import scipy.sparse as s, scipy.io as o; o.mmwrite('a.mtx', s.load_npz('a.npz'))\""
     );
-    let mut all = vec![Gzip, Bzip2, Xz, Zstd, Tar, Zip, NumpyArchive, NumpyArray, MatFile, Hdf5];
+    let mut all = vec![Gzip, Bzip2, Xz, Zstd, Tar, Zip, Utf16, NumpyArchive, NumpyArray, MatFile, Hdf5];
     all.extend([HarwellBoeing, RutherfordBoeing, Elements]);
     for commas in [false, true] {
         all.push(DenseText { commas });

@@ -1,11 +1,11 @@
 //! `solve`, `\` and `lcp` on made problems and on those of the data folder.
 
 use crate::common::harness::on_both;
-use crate::common::worst::worst_of;
+use crate::common::worst::{worst, worst_of};
 use crate::common::{data, random, systems};
 use crate::support::{refused, run, value};
 use texla::host::{Csr, Triplets, problems};
-use texla::script::{FileAccess, Interpreter, Precision, ScriptErrorKind as Kind};
+use texla::script::{FileAccess, Interpreter, Precision, ScriptErrorKind as Kind, ScriptLimits};
 use texla::{Device, Matrix, MatrixFormat, Shape, StoredMatrix, Vector};
 
 /// A matrix as a dense and as a sparse variable.
@@ -386,5 +386,137 @@ fn complementarity_problems_of_the_data_folder() {
                 assert!(natural <= 1.01e-4 * scale, "{}: {natural} beside {scale}", path.display());
             }
         }
+    });
+}
+
+/// The same matrix, bound and start again take no set-up: nothing is compiled, and no texture is made twice for a preconditioner.
+#[test]
+fn a_matrix_is_set_up_once() {
+    on_both(|device| {
+        let mut interpreter = Interpreter::new(device);
+        // No grid of one stencil, and more than factors are made of.
+        let (plane, m, n) = (problems::poisson_2d(30, 30).to_csr(), 900, 27_000);
+        let planes = (0..30).flat_map(|k| plane.entries().map(move |(i, j, v)| (m * k + i, m * k + j, v)));
+        let between = (0..n - m).flat_map(|i| [(i, m + i, -1.0), (m + i, i, -1.0)]);
+        let more = (0..n).map(|i| (i, i, 2.0 + (i % 3) as f64));
+        let a = planes.chain(between).chain(more);
+        let a = Triplets::from_entries(Shape::new(n, n), a).unwrap().to_csr();
+        interpreter.set("A", StoredMatrix::new(device, a, MatrixFormat::Auto).unwrap()).unwrap();
+        run(&mut interpreter, "b = A * ones(cols(A), 1)\nx = A \\ b");
+        let uploads = |interpreter: &mut Interpreter, text: &str| {
+            let before = device.counters();
+            run(interpreter, text);
+            device.counters().since(&before).uploads
+        };
+        let again = uploads(&mut interpreter, "y = A \\ b");
+        let anew = uploads(&mut interpreter, "z = solve(A, b, 1e-4)");
+        if device.capabilities().exact_form.is_some() {
+            assert!(again < anew, "{again} {anew}");
+        }
+        assert_eq!(value(&interpreter, "x"), value(&interpreter, "y"));
+        // Another matrix of the same name is another matrix.
+        run(&mut interpreter, "A = 2 * A\nz = A \\ b");
+        let (x, z) = (value(&interpreter, "x").1, value(&interpreter, "z").1);
+        assert!(x.iter().zip(&z).all(|(x, z)| (x - 2.0 * z).abs() < 1e-2));
+    });
+}
+
+/// What is remembered makes room for values.
+#[test]
+fn a_remembered_solver_makes_room() {
+    on_both(|device| {
+        let limits = ScriptLimits::default().with_bytes(3_000_000);
+        let mut interpreter = Interpreter::new(device).with_limits(limits);
+        let a = problems::poisson_2d(30, 30).to_csr();
+        interpreter.set("A", StoredMatrix::new(device, a, MatrixFormat::Auto).unwrap()).unwrap();
+        run(&mut interpreter, "b = A * ones(900, 1)\nx = A \\ b\ne = max(abs(x - 1))");
+        assert!(value(&interpreter, "e").1[0] < 1e-3);
+        // More than the solver leaves, and less than there is without it.
+        run(&mut interpreter, "B = ones(380, 380)\nC = B + 1\nx = 0\ns = sum(C, \"all\")");
+        assert_eq!(value(&interpreter, "s").1, [2.0 * 380.0 * 380.0]);
+    });
+}
+
+#[test]
+fn starts_are_taken() {
+    on_both(|device| {
+        let mut interpreter = Interpreter::new(device);
+        let a = problems::poisson_2d(9, 8).to_csr();
+        set(&mut interpreter, device, &a);
+        for name in ["A", "S"] {
+            for words in ["", "\"cg\", ", "\"single cgls\", "] {
+                // A start that solves, and one iteration too few for any other.
+                run(
+                    &mut interpreter,
+                    &format!(
+                        "b = {name} * ones(72, 1)\nx = solve({name}, b, 1e-5, {words}ones(72, 1))\n\
+                         B = [b, 2 * b]\nX = solve({name}, B, 1e-5, {words}[ones(72, 1), 2 * ones(72, 1)])\n\
+                         Y = solve({name}, B, 1e-5, {words}ones(72, 1))\ne = max(abs(Y - X), \"all\")"
+                    ),
+                );
+                assert!(value(&interpreter, "x").1.iter().all(|x| *x == 1.0), "{name} {words}");
+                let x = value(&interpreter, "X").1;
+                assert!(x.chunks(2).all(|x| *x == [1.0, 2.0]), "{name} {words}: {x:?}");
+                assert!(value(&interpreter, "e").1[0] < 1e-2, "{name} {words}");
+            }
+            let error = refused(&mut interpreter, &format!("x = solve({name}, b, 1e-5, ones(71, 1))"));
+            assert!(error.to_string().contains("a start needs as many rows as"), "{error}");
+            let error = refused(&mut interpreter, &format!("x = solve({name}, b, 1e-5, ones(72, 2))"));
+            assert!(error.to_string().contains("one column or those of b"), "{error}");
+        }
+    });
+}
+
+/// Rows that a norm does not see, and a right-hand side that nothing reaches.
+#[test]
+fn sparse_systems_are_judged_by_their_equations() {
+    on_both(|device| {
+        if device.capabilities().exact_form.is_none() {
+            return;
+        }
+        let mut interpreter = Interpreter::new(device);
+        // A field that is a hundred thousand times smaller than the one that causes it.
+        let (grid, n) = (problems::poisson_2d(14, 13).to_csr(), 182);
+        let fields = grid.entries().flat_map(|(i, j, v)| [(i, j, v), (n + i, n + j, v)]);
+        let all = fields.chain((0..n).map(|i| (n + i, i, 1e-10)));
+        let a = Triplets::from_entries(Shape::new(2 * n, 2 * n), all).unwrap().to_csr();
+        let want: Vec<f64> = (0..2 * n).map(|i| if i < n { 3e5 } else { 1.0 + (i % 3) as f64 }).collect();
+        let b = a.mul_vec(&want).unwrap();
+        interpreter.set("A", StoredMatrix::new(device, a, MatrixFormat::Auto).unwrap()).unwrap();
+        interpreter.set("b", Vector::from_f64(device, &b).unwrap()).unwrap();
+        run(&mut interpreter, "x = A \\ b");
+        let x = value(&interpreter, "x").1;
+        let off = |(i, x): (usize, &f32)| (f64::from(*x) / want[i] - 1.0).abs();
+        assert!(x.iter().enumerate().map(off).fold(0.0, worst) < 2e-2, "{x:?}");
+        // Of rows that sum to zero, and of others.
+        run(&mut interpreter, "N = sparse([1 -1 0; -1 2 -1; 0 -1 1])\nM = sparse([1 2; 2 4])");
+        for (text, along) in [("x = N \\ [1; 1; 1]", "1.7e0"), ("x = M \\ [1; 0]", "8.9e-1")] {
+            let error = refused(&mut interpreter, text);
+            let said = error.to_string();
+            assert!(said.contains(&format!("the right-hand side: a part of norm {along} is left")), "{said}");
+        }
+        let error = refused(&mut interpreter, "x = sparse([1e-38 0; 0 1]) \\ [10; 1]");
+        assert!(error.to_string().contains("element 1 of the solution is 1"), "{error}");
+    });
+}
+
+#[test]
+fn digits_of_lcp_are_taken() {
+    on_both(|device| {
+        if device.capabilities().exact_form.is_none() {
+            return;
+        }
+        let mut interpreter = Interpreter::new(device).with_precision(Precision::Single);
+        run(&mut interpreter, "M = sparse([4 -1 0; -1 4 -1; 0 -1 4])\nq = [-1; 2; -3]");
+        // Past what 32 bits hold.
+        let error = refused(&mut interpreter, "z = lcp(M, q, 1e-10)");
+        assert!(error.to_string().contains("in place of 1e-10"), "{error}");
+        for word in ["double", "auto", "refined"] {
+            run(&mut interpreter, &format!("z = lcp(M, q, 1e-10, \"{word}\")"));
+            let z = value(&interpreter, "z").1;
+            assert!(z.iter().zip([0.25, 0.0, 0.75]).all(|(z, w)| (z - w).abs() < 1e-6), "{word}: {z:?}");
+        }
+        let error = refused(&mut interpreter, "z = lcp(M, q, 1e-10, \"cg\")");
+        assert!(error.to_string().contains("\"refined\""), "{error}");
     });
 }

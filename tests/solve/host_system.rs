@@ -456,3 +456,40 @@ fn right_hand_sides_without_a_solution_are_refused_by_factors() {
         }
     });
 }
+
+/// Columns that no format of 32 bits holds beside each other: solutions are certified in units of their columns, and so may be past the
+/// range of floats, or have elements that are.
+#[test]
+fn columns_in_any_units_are_certified() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let grid = problems::poisson_2d(6, 5).to_csr();
+        let unit = |j: usize| [1.0, 1e-40, 3e25][j % 3];
+        let columns = entries(30, 30, grid.entries().map(|(i, j, v)| (i, j, v * unit(j))));
+        // Of both sides: equations of very different size, of which a norm sees the largest.
+        let both = entries(30, 30, grid.entries().map(|(i, j, v)| (i, j, v * unit(i) * unit(j))));
+        for (name, a) in [("columns", columns), ("both", both)] {
+            let want: Vec<f64> = wanted(30).iter().enumerate().map(|(j, v)| v / unit(j)).collect();
+            let b = a.mul_vec(&want).unwrap();
+            for direct in [DirectUse::ByCost, DirectUse::Never] {
+                let (x, report) = solved(device, &a, &b, params(1e-6).with_direct(direct));
+                assert!(report.converged(), "{name}, {direct:?}: {report}");
+                let error = x.iter().zip(&want).map(|(x, w)| (x / w - 1.0).abs()).fold(0.0, worst);
+                assert!(error < 1e-4, "{name}, {direct:?}: {error:e}");
+            }
+            // A wrong one is not: a correction of nothing.
+            let [mut off, none] = [want.clone(), vec![0.0; 30]];
+            off[1] *= 1.5;
+            let start =
+                params(1e-6).with_auto(AutoParams::default().with_max_iters(0)).with_direct(DirectUse::Never);
+            let system = HostSystem::new(device, a.clone(), start).unwrap();
+            for start in [off, none] {
+                if let Ok((_, report)) = system.solve_observed(&b, &start, |_| {}) {
+                    assert!(!report.converged(), "{name}: {report}");
+                }
+            }
+        }
+    });
+}

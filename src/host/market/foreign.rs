@@ -35,8 +35,10 @@ pub enum ForeignFormat {
     NumpyArchive,
     /// An array of NumPy (`.npy`).
     NumpyArray,
-    /// A MAT-file of versions 5 to 7.
+    /// A MAT-file of version 4, or of versions 5 to 7.
     MatFile,
+    /// Text in UTF-16.
+    Utf16,
     /// A file of HDF5, such as a MAT-file of version 7.3.
     Hdf5,
     /// A matrix in the Harwell-Boeing format, assembled.
@@ -83,7 +85,8 @@ impl fmt::Display for ForeignFormat {
             Self::Bzip2 => f.write_str("bzip2 stream; decompress it: bunzip2 a.mtx.bz2"),
             Self::Xz => f.write_str("xz stream; decompress it: unxz a.mtx.xz"),
             Self::Zstd => f.write_str("zstd stream; decompress it: unzstd a.mtx.zst"),
-            Self::Tar => f.write_str("tar archive; unpack it: tar -xf a.tar"),
+            Self::Tar => f.write_str("tar archive; unpack it: tar -xf a.tar (a.tar.gz as well)"),
+            Self::Utf16 => f.write_str("text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 a.txt > a.mtx"),
             Self::Zip => f.write_str("zip archive; unpack it: unzip a.zip"),
             Self::NumpyArchive => f.write_str(
                 "NumPy archive; convert it: python3 -c \"import scipy.sparse as s, scipy.io as o; \
@@ -153,8 +156,40 @@ pub(super) fn of_bytes(head: &[u8]) -> Option<ForeignFormat> {
         let has_arrays = head.windows(4).any(|part| part == b".npy");
         return Some(if has_arrays { F::NumpyArchive } else { F::Zip });
     }
+    if is_utf16(head) {
+        return Some(F::Utf16);
+    }
+    if is_mat_4(head).unwrap_or_default() {
+        return Some(F::MatFile);
+    }
     let is_tar = head.get(257..262).is_some_and(|mark| mark == b"ustar");
     is_tar.then_some(F::Tar)
+}
+
+/// A byte order mark and a character of ASCII, or such characters without a mark.
+fn is_utf16(head: &[u8]) -> bool {
+    match head {
+        [0xff, 0xfe, low, 0, ..] | [0xfe, 0xff, 0, low, ..] => low.is_ascii(),
+        [b'%', 0, b'%', 0, ..] | [0, b'%', 0, b'%', ..] => true,
+        _ => false,
+    }
+}
+
+/// MAT-files of version 4 begin with a matrix: five integers (kind of numbers, rows, columns, whether there is an imaginary part, length of
+/// the name), in the order of bytes that the kind says, and a name that ends in a zero.
+fn is_mat_4(head: &[u8]) -> Option<bool> {
+    let integer = |k: usize| head.get(4 * k..4 * k + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+    let of = |big: bool| {
+        let read = |k| integer(k).map(if big { u32::from_be_bytes } else { u32::from_le_bytes });
+        let (kind, imaginary, length) = (read(0)?, read(3)?, read(4)? as usize);
+        // Thousands are the order of bytes, hundreds zero, tens the format of a number, ones that of the matrix.
+        let known = kind / 100 == if big { 10 } else { 0 } && kind / 10 % 10 <= 5 && kind % 10 <= 2;
+        let name = head.get(20..20usize.checked_add(length)?)?;
+        let (end, letters) = name.split_last()?;
+        let named = !letters.is_empty() && letters.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
+        Some(known && imaginary <= 1 && *end == 0 && named)
+    };
+    Some(of(false).unwrap_or_default() || of(true)?)
 }
 
 /// Lines that are looked at.

@@ -406,7 +406,9 @@ impl fmt::Display for SolveReport {
             (StopReason::Stagnated, false) => {
                 ": unknowns of 32 bits reach no less here, pairs may (DoubleVector)"
             }
-            (StopReason::Stagnated, true) if self.double_iterations == 0 && self.least_residual.is_none() => {
+            (StopReason::Stagnated, true)
+                if self.double_iterations == 0 && *iterations > 0 && self.least_residual.is_none() =>
+            {
                 match self.least_squares_residual {
                     None => {
                         ": iterations in 32 bits reach no less here; of symmetric systems conjugate gradients in pairs \

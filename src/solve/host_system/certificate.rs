@@ -20,7 +20,7 @@ impl HostSystem {
             return Ok(false);
         }
         let mut terms = vec![0.0; b.len()];
-        for (i, j, v) in self.given.pattern().entries() {
+        for (i, j, v) in self.matrix().entries() {
             if let (Some(sum), Some(x)) = (terms.get_mut(i), x.get(j)) {
                 *sum += (v * x).abs();
             }
@@ -68,7 +68,7 @@ impl HostSystem {
         best: &mut Option<Best>,
     ) -> Result<()> {
         let Some(found) = best.as_mut().filter(|best| !best.report.converged()) else { return Ok(()) };
-        let ax = self.given.pattern().mul_vec(start)?;
+        let ax = self.matrix().mul_vec(start)?;
         let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
         if found.report.true_residual * norm2(b) <= norm2(&rest) {
             return Ok(());
@@ -81,6 +81,9 @@ impl HostSystem {
     /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,
     /// rounded to pairs.
     pub(super) async fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
+        let units = self.apart.as_ref().map(|(_, units)| units.as_slice());
+        let units = || units.unwrap_or_default().iter().copied().chain(std::iter::repeat(1.0));
+        x.iter_mut().zip(units()).for_each(|(x, unit)| *x /= unit);
         // Between the sizes of both, so that neither is near an end of the range of floats.
         let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(x)).sqrt());
         let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<f64>>();
@@ -94,20 +97,22 @@ impl HostSystem {
             let report = self.judged(&mut on_device, &Vector::from_f64(device, &b)?).await?;
             (report, on_device.read()?.into_iter().map(f64::from).collect())
         };
-        x.iter_mut().zip(certified).for_each(|(x, v)| *x = v * unit);
+        x.iter_mut().zip(certified).zip(units()).for_each(|((x, v), own)| *x = v * unit * own);
         Ok(report)
     }
 
     /// The same verdict with equations that the norm hides and the device does not see, in 64 bits: of fields that are small beside
     /// others, and below the range of floats.
     pub(super) fn with_small_rows(&self, report: SolveReport, x: &[f64], b: &[f64]) -> Result<SolveReport> {
-        let Some(found) = report.components.filter(|_| report.reason == StopReason::Converged) else {
-            return Ok(report);
-        };
+        // Elements in units of their own have another margin on the device.
+        let said = self.apart.is_some() && report.reason == StopReason::NormOnly;
+        let known = said || report.reason == StopReason::Converged;
+        let Some(found) = report.components.filter(|_| known) else { return Ok(report) };
         let most = Components::limit(self.params.auto.stop.relative);
-        let measured = Components::measured(self.given.pattern(), x, b, most)?;
+        let measured = Components::measured(self.matrix(), x, b, most)?;
         if measured.rows == 0 {
-            return Ok(report);
+            let found = if said { measured } else { found };
+            return Ok(SolveReport { reason: StopReason::Converged, components: Some(found), ..report });
         }
         let components = Some(Components { omega: measured.omega.max(found.omega), ..measured });
         Ok(SolveReport { reason: StopReason::NormOnly, components, ..report })

@@ -29,7 +29,8 @@ impl HostSystem {
             Some(auto) => auto,
             None => {
                 let regular = self.normal.components().iter().all(|component| !component.rows_sum_to_zero);
-                let a = match regular && self.normal.is_identity() && self.nodes().is_none() {
+                let as_given = self.normal.is_identity() && self.apart.is_none();
+                let a = match regular && as_given && self.nodes().is_none() {
                     true => Rc::clone(&self.given),
                     false => Rc::new(self.stored()?),
                 };
@@ -108,7 +109,7 @@ impl HostSystem {
 
     /// Of the system as given: what is said, or nodes that are found.
     pub(super) fn nodes(&self) -> Option<&NearNullSpace> {
-        let found = || NearNullSpace::found(self.given.pattern()).filter(|_| self.normal.is_symmetric());
+        let found = || NearNullSpace::found(self.matrix()).filter(|_| self.normal.is_symmetric());
         self.params.near_null_space.as_ref().or_else(|| self.nodes.get_or_init(found).as_ref())
     }
 

@@ -88,7 +88,10 @@ with!(HostSystemParams:
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct HostSystem {
+    /// On the device.
     given: Rc<StoredMatrix>,
+    /// As it was given, and what its columns have been multiplied by, where they are too far apart for floats.
+    apart: Option<(Csr, Vec<f64>)>,
     normal: NormalForm,
     params: HostSystemParams,
     /// On the device, once iterations are needed.
@@ -168,6 +171,19 @@ fn power_of(size: f64) -> f64 {
     f64::from(exponent(size).clamp(-1000, 1000)).exp2()
 }
 
+/// Powers of two that make the largest entry of each column about 1, where columns are too far apart for pairs of floats to hold one
+/// beside the other.
+fn units_apart(a: &Csr) -> Option<Vec<f64>> {
+    const APART: f64 = (1u128 << 64) as f64;
+    let mut sizes = vec![0.0; a.shape().cols];
+    for (_, j, v) in a.entries() {
+        sizes.get_mut(j).into_iter().for_each(|size| *size = f64::max(*size, v.abs()));
+    }
+    let some = || sizes.iter().copied().filter(|size| *size > 0.0);
+    let apart = some().fold(0.0, f64::max) > APART * some().fold(f64::INFINITY, f64::min);
+    apart.then(|| sizes.iter().map(|size| power_of(*size).recip()).collect())
+}
+
 fn norm2(list: &[f64]) -> f64 {
     let unit = power_of(largest(list));
     list.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt() * unit
@@ -180,16 +196,37 @@ impl HostSystem {
     /// Those of [`NormalForm::new`] and [`StoredMatrix::new`]; [`Error::Unsupported`] for sparse factors without the feature
     /// `direct`.
     pub fn new(device: &Device, a: Csr, params: HostSystemParams) -> Result<Self> {
+        let normal = NormalForm::new(&a, params.normal)?;
+        let given = StoredMatrix::new(device, a, params.format)?.with_null_space(&params.null_space)?;
+        Self::reduced(Rc::new(given), normal, params)
+    }
+
+    /// The same of a matrix that is on the device, without a null space of its own.
+    #[cfg(feature = "script")]
+    pub(crate) fn on(given: Rc<StoredMatrix>, params: HostSystemParams) -> Result<Self> {
+        let normal = NormalForm::new((*given).pattern(), params.normal)?;
+        Self::reduced(given, normal, params)
+    }
+
+    fn reduced(given: Rc<StoredMatrix>, normal: NormalForm, params: HostSystemParams) -> Result<Self> {
         let asked = matches!(params.direct, DirectUse::First | DirectUse::Last);
         if asked && !cfg!(feature = "direct") {
             return Err(without_factors());
         }
-        let normal = NormalForm::new(&a, params.normal)?;
-        params.near_null_space.iter().try_for_each(|space| space.check("HostSystem", a.shape().cols))?;
-        let given =
-            Rc::new(StoredMatrix::new(device, a, params.format)?.with_null_space(&params.null_space)?);
+        params.near_null_space.iter().try_for_each(|space| space.check("HostSystem", given.shape().cols))?;
+        let a = (*given).pattern();
+        let (given, apart) = match units_apart(a).filter(|_| params.null_space.is_empty()) {
+            None => (given, None),
+            Some(units) => {
+                let unit = |j: usize| units.get(j).copied().unwrap_or(1.0);
+                let scaled = a.clone().map(|_, j, v| v * unit(j));
+                let scaled = StoredMatrix::new(given.device(), scaled, params.format)?;
+                (Rc::new(scaled), Some((a.clone(), units)))
+            }
+        };
         let mut system = HostSystem {
             given,
+            apart,
             normal,
             params,
             reduced: OnceCell::new(),
@@ -207,10 +244,26 @@ impl HostSystem {
         Ok(system)
     }
 
+    /// Returns the bytes that factors may take on the host: none where they are not tried.
+    #[cfg(feature = "script")]
+    pub(crate) fn bytes_of_factors(&self) -> u64 {
+        #[cfg(feature = "direct")]
+        if self.roads.contains(&Road::Factors) {
+            // A number and an index for each entry.
+            return self.order.borrow().as_ref().map_or(0, |plan| 12 * plan.entries() as u64);
+        }
+        0
+    }
+
     /// Calls `hear` when a choice of [`Auto`] begins, and when it is given up.
     pub fn heard(mut self, hear: impl Fn(&AutoEvent<'_>) + 'static) -> Self {
         self.heard = Some(Rc::new(hear));
         self
+    }
+
+    /// The matrix as it was given.
+    fn matrix(&self) -> &Csr {
+        self.apart.as_ref().map_or_else(|| self.given.pattern(), |(a, _)| a)
     }
 
     /// Returns how the matrix is kept on the device.
@@ -313,11 +366,13 @@ impl HostSystem {
         self.no_worse_than(start, b, &mut best).await?;
         let mut runs = under.runs;
         let iterations = runs.iter().map(AutoReport::iterations).sum();
+        let double_iterations = runs.iter().map(|run| run.solved.double_iterations).sum();
         let Some(Best { x, report, by, corrections }) = best else {
             let last = refused.pop().map(|(_, error)| error);
             return Err(last.unwrap_or(Error::Internal { place: "HostSystem", detail: "nothing to try" }));
         };
-        let mut solved = self.with_unsolvable_parts(SolveReport { iterations, ..report }, b)?;
+        let mut solved =
+            self.with_unsolvable_parts(SolveReport { iterations, double_iterations, ..report }, b)?;
         if solved.reason == StopReason::MaxIterations {
             // The certificate makes no iterations: what has ended is the last run, or there is nothing more to gain.
             let last = runs.last().map(|run| run.solved.reason).filter(|r| *r != StopReason::Converged);
@@ -357,7 +412,7 @@ impl HostSystem {
     fn unchanged(&self) -> Result<HostSystem> {
         let normal = self.params.normal.with_penalties(NormalPart::Off).with_symmetry(NormalPart::Off);
         let params = self.params.clone().with_normal(normal);
-        HostSystem::new(self.given.device(), self.given.pattern().clone(), params)
+        HostSystem::new(self.given.device(), self.matrix().clone(), params)
     }
 
     /// Refuses a right-hand side that no `x` comes within the bound of.
@@ -398,8 +453,7 @@ impl HostSystem {
             x.clone_from(&best.x);
         }
         for corrections in 0..=3 {
-            let rest: Vec<f64> =
-                b.iter().zip(self.given.pattern().mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
+            let rest: Vec<f64> = b.iter().zip(self.matrix().mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
             let right = self.normal.right(&rest)?;
             let (y, by) = self.reduced_solution(road, &right, (b, &rest), share, under).await?;
             let step = self.normal.solution(&y, &rest)?;

@@ -24,7 +24,7 @@ impl HostSystem {
     /// Factors once more, and five divisions by them.
     pub(super) fn check_reached(&self, b: &[f64]) -> Result<()> {
         let Ok(w) = self.left_null_vector(b) else { return Ok(()) };
-        let a = self.given.pattern();
+        let a = self.matrix();
         let (mut left, mut terms) = (vec![0.0; b.len()], vec![0.0; b.len()]);
         for ((i, j, value), size) in a.entries().map(|entry| (entry, entry.2.abs())) {
             let w = w.get(i).copied().unwrap_or_default();
