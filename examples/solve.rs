@@ -418,7 +418,9 @@ fn problem(args: &Args) -> support::Result<Problem> {
     // Each in units of its own.
     let (columns, larger_each): (Vec<_>, Vec<_>) =
         columns.iter().map(|b| Ordinary::right(b, exponent)).unzip();
-    let scaled = |(x, larger): (Vec<f64>, f64)| x.iter().map(|x| x * larger).collect();
+    // Nothing is nothing in any unit.
+    let one = |x: f64, larger: f64| if x == 0.0 { 0.0 } else { x * larger };
+    let scaled = |(x, larger): (Vec<f64>, f64)| x.iter().map(|x| one(*x, larger)).collect();
     let x_ref = x_ref.map(|x| scaled((x, larger)));
     let starts = starts.into_iter().zip(larger_each.iter().copied()).map(scaled).collect();
     Ok(Problem {

@@ -421,7 +421,7 @@ fn right_hand_sides_without_a_solution_are_refused_by_factors() {
             let n = a.shape().rows;
             // The last equation is replaced by a sum of all others (and the last column, where that keeps it symmetric), with values
             // that no sum of rows or columns shows; rows above by themselves give one unknown.
-            let last = |i: usize| if i % 3 == 0 { 1.5 } else { -0.7 };
+            let last = |i: usize| if i.is_multiple_of(3) { 1.5 } else { -0.7 };
             let row: Vec<f64> = a.mul_vec_transposed(&(0..n).map(last).collect::<Vec<_>>()).unwrap();
             let column: Vec<f64> = a.mul_vec(&(0..n).map(last).collect::<Vec<_>>()).unwrap();
             let corner: f64 = row.iter().enumerate().map(|(j, v)| v * last(j)).sum();

@@ -1,11 +1,29 @@
 //! The verdict on a solution of the system as it was given.
 
-use super::{Best, HostSystem, largest, norm2, power_of};
+use super::units::{norm2, power_of};
+use super::{HostSystem, SolvedBy};
 use crate::data::{DoubleVector, Unknowns, Vector};
 use crate::error::Result;
+use crate::host::approximate::largest;
 use crate::solve::auto::{Choice, ChoiceParams, MethodKind, PreconditionerKind};
 use crate::solve::drive::front::Solver;
 use crate::solve::drive::report::{Components, SolveReport, StopReason};
+
+/// The best solution so far.
+pub(super) struct Best {
+    pub x: Vec<f64>,
+    pub report: SolveReport,
+    pub by: SolvedBy,
+    pub corrections: usize,
+}
+
+impl Best {
+    /// What decides between solutions: the residual, or what it hides.
+    pub fn score(report: &SolveReport) -> f64 {
+        let hidden = report.components.map_or(0.0, |Components { omega, .. }| omega / Components::LIMIT);
+        if report.true_residual.is_nan() { f64::INFINITY } else { report.true_residual.max(hidden) }
+    }
+}
 
 impl HostSystem {
     /// Whether the residual is what rounding `x` to pairs leaves of it, `2⁻⁴⁸ ‖|A| |x|‖ / ‖b‖`, so that nothing gains more: it has

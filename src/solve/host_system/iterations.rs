@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{HostSystem, Under, power_of};
+use super::units::power_of;
+use super::{HostSystem, Under};
 use crate::data::{DoubleVector, StoredMatrix, Vector};
 use crate::error::Result;
 use crate::host::NearNullSpace;

@@ -4,11 +4,15 @@ mod certificate;
 mod factors;
 mod iterations;
 mod report;
+mod units;
 #[cfg(feature = "direct")]
 mod unreached;
 
 pub use factors::DirectUse;
 pub use report::{HostReport, SolvedBy};
+
+use certificate::Best;
+use units::{norm2, power_of, units_apart};
 
 use std::cell::OnceCell;
 #[cfg(feature = "direct")]
@@ -16,10 +20,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::data::{MatrixFormat, StoredMatrix, exponent};
+use crate::data::{MatrixFormat, StoredMatrix};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::approximate::largest;
 use crate::host::{Csr, Imbalance, NearNullSpace, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
@@ -132,22 +135,6 @@ impl Road {
     }
 }
 
-/// The best solution so far.
-struct Best {
-    x: Vec<f64>,
-    report: SolveReport,
-    by: SolvedBy,
-    corrections: usize,
-}
-
-impl Best {
-    /// What decides between solutions: the residual, or what it hides.
-    fn score(report: &SolveReport) -> f64 {
-        let hidden = report.components.map_or(0.0, |Components { omega, .. }| omega / Components::LIMIT);
-        if report.true_residual.is_nan() { f64::INFINITY } else { report.true_residual.max(hidden) }
-    }
-}
-
 /// A solve under way.
 struct Under<'u, 'o> {
     runs: Vec<AutoReport>,
@@ -166,29 +153,6 @@ const SUSPECT: f64 = 1e-4;
 /// How long iterations may take there, at least.
 const SUSPECT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A power of two of about this size.
-fn power_of(size: f64) -> f64 {
-    f64::from(exponent(size).clamp(-1000, 1000)).exp2()
-}
-
-/// Powers of two that make the largest entry of each column about 1, where columns are too far apart for pairs of floats to hold one
-/// beside the other.
-fn units_apart(a: &Csr) -> Option<Vec<f64>> {
-    const APART: f64 = (1u128 << 64) as f64;
-    let mut sizes = vec![0.0; a.shape().cols];
-    for (_, j, v) in a.entries() {
-        sizes.get_mut(j).into_iter().for_each(|size| *size = f64::max(*size, v.abs()));
-    }
-    let some = || sizes.iter().copied().filter(|size| *size > 0.0);
-    let apart = some().fold(0.0, f64::max) > APART * some().fold(f64::INFINITY, f64::min);
-    apart.then(|| sizes.iter().map(|size| power_of(*size).recip()).collect())
-}
-
-fn norm2(list: &[f64]) -> f64 {
-    let unit = power_of(largest(list));
-    list.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt() * unit
-}
-
 impl HostSystem {
     /// Reduces a system, and puts its matrix on the device.
     ///
@@ -197,33 +161,38 @@ impl HostSystem {
     /// `direct`.
     pub fn new(device: &Device, a: Csr, params: HostSystemParams) -> Result<Self> {
         let normal = NormalForm::new(&a, params.normal)?;
+        let apart = units_apart(&a).filter(|_| params.null_space.is_empty());
+        let apart = apart.map(|units| (a.clone(), units));
+        let a = match &apart {
+            Some((_, units)) => a.map(|_, j, v| v * units.get(j).copied().unwrap_or(1.0)),
+            None => a,
+        };
         let given = StoredMatrix::new(device, a, params.format)?.with_null_space(&params.null_space)?;
-        Self::reduced(Rc::new(given), normal, params)
+        Self::reduced(Rc::new(given), apart, normal, params)
     }
 
     /// The same of a matrix that is on the device, without a null space of its own.
     #[cfg(feature = "script")]
     pub(crate) fn on(given: Rc<StoredMatrix>, params: HostSystemParams) -> Result<Self> {
-        let normal = NormalForm::new((*given).pattern(), params.normal)?;
-        Self::reduced(given, normal, params)
+        let a = (*given).pattern();
+        if units_apart(a).is_some() {
+            return Self::new(given.device(), a.clone(), params);
+        }
+        let normal = NormalForm::new(a, params.normal)?;
+        Self::reduced(given, None, normal, params)
     }
 
-    fn reduced(given: Rc<StoredMatrix>, normal: NormalForm, params: HostSystemParams) -> Result<Self> {
+    fn reduced(
+        given: Rc<StoredMatrix>,
+        apart: Option<(Csr, Vec<f64>)>,
+        normal: NormalForm,
+        params: HostSystemParams,
+    ) -> Result<Self> {
         let asked = matches!(params.direct, DirectUse::First | DirectUse::Last);
         if asked && !cfg!(feature = "direct") {
             return Err(without_factors());
         }
         params.near_null_space.iter().try_for_each(|space| space.check("HostSystem", given.shape().cols))?;
-        let a = (*given).pattern();
-        let (given, apart) = match units_apart(a).filter(|_| params.null_space.is_empty()) {
-            None => (given, None),
-            Some(units) => {
-                let unit = |j: usize| units.get(j).copied().unwrap_or(1.0);
-                let scaled = a.clone().map(|_, j, v| v * unit(j));
-                let scaled = StoredMatrix::new(given.device(), scaled, params.format)?;
-                (Rc::new(scaled), Some((a.clone(), units)))
-            }
-        };
         let mut system = HostSystem {
             given,
             apart,

@@ -1,7 +1,9 @@
 //! Right-hand sides that a singular matrix does not reach, as sparse factors show it.
 
-use super::{HostSystem, largest, norm2};
+use super::HostSystem;
+use super::units::norm2;
 use crate::error::{Error, Result};
+use crate::host::approximate::largest;
 use crate::host::{Csr, Direct, Triplets};
 
 /// What is added to diagonal entries, relative to the largest entry, so that a singular matrix has factors.
