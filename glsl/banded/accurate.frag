@@ -3,11 +3,36 @@
 // Sums that span several passes carry their other parts in targets of their own.
 #include "include/exact.glsl"
 
+#ifdef ONE_BY_ONE
+#ifdef PAIRED
+#define PARTS 2
+#else
+#define PARTS 1
+#endif
+// Long steps stand in a loop, whose end no compiler knows: written out for five terms of pairs they take 0.3 s to compile.
+Sum4 added(Sum4 s, vec4 highs[TERMS], vec4 lows[TERMS], vec4 xs[PARTS * TERMS]) {
+    for (int k = 0; k < PARTS * TERMS + texla_zero; ++k) {
+#ifdef POWERS
+        s = add_exact_product4(s, highs[k / PARTS], xs[k]);
+#else
+        s = add_product4(s, highs[k / PARTS], lows[k / PARTS], xs[k]);
+#endif
+    }
+    return s;
+}
+#ifdef POWERS
+#define LOWS HIGHS
+#endif
+#define ADDED s = added(s, HIGHS, LOWS, XS);
+#else
+#define ADDED BANDS
+#endif
+
 void kernel(ivec2 p, OUT_SUM) {
     int t = texel_index(p);
     FETCHES
     Sum4 s = STARTED;
-    BANDS
+    ADDED
     s = settled4(s);
     WRITE_SUM(s);
 }

@@ -124,7 +124,8 @@ impl BandText {
     }
 }
 
-/// The macros `FETCHES` and `BANDS`, of [`BandText::words`].
+/// The macros `FETCHES` and `BANDS`, of [`BandText::words`]; of accurate terms also how many there are, and lists of their coefficients
+/// and elements, for sums that take one after the other.
 pub(super) fn generate(words: &[i64]) -> String {
     let [term, transposed, shifts, own, before, after, diagonals @ ..] = words else { return String::new() };
     let (inlined, paired) = (*term == Term::Inlined as i64, *term == Term::Paired as i64);
@@ -148,6 +149,8 @@ pub(super) fn generate(words: &[i64]) -> String {
         ));
     }
     text.push_str("\n#define BANDS");
+    let [mut highs, mut lows, mut xs] = [const { Vec::new() }; 3];
+    let mut all_powers = true;
     for (i, diagonal) in diagonals.chunks_exact(5).enumerate() {
         let [a, b, residue, kind, powers] = *diagonal else { continue };
         let coefficients = |name: &str| match *transposed != 0 {
@@ -167,19 +170,33 @@ pub(super) fn generate(words: &[i64]) -> String {
             continue;
         }
         let scaled = |x: &&str| format!("scaled4({}, factors)", elements(x));
-        let x = parts.iter().map(scaled).collect::<Vec<_>>().join(", ");
+        let of_term: Vec<String> = parts.iter().map(scaled).collect();
+        let x = of_term.join(", ");
         let pairs = if paired { "_pair" } else { "" };
-        text.push_str(&if powers != 0 {
-            format!(" s = add_exact{pairs}_product4(s, {high}, {x});")
+        let low = if is(BandKind::Constant) && powers == 0 {
+            constant(2 * i + 1)
+        } else if is(BandKind::StoredTwice) {
+            coefficients(&format!("d{i}_low"))
         } else {
-            let low = if is(BandKind::Constant) {
-                constant(2 * i + 1)
-            } else if is(BandKind::StoredTwice) {
-                coefficients(&format!("d{i}_low"))
-            } else {
-                "vec4(0.0)".to_owned()
-            };
-            format!(" s = add{pairs}_product4(s, {high}, {low}, {x});")
+            "vec4(0.0)".to_owned()
+        };
+        text.push_str(&match powers {
+            0 => format!(" s = add{pairs}_product4(s, {high}, {low}, {x});"),
+            _ => format!(" s = add_exact{pairs}_product4(s, {high}, {x});"),
+        });
+        all_powers &= powers != 0;
+        highs.push(high);
+        lows.push(low);
+        xs.extend(of_term);
+    }
+    if !highs.is_empty() {
+        let list = |all: &[String]| format!("vec4[{}]({})", all.len(), all.join(", "));
+        text.push_str(&format!("\n#define TERMS {}\n#define HIGHS {}", highs.len(), list(&highs)));
+        text.push_str(&format!("\n#define XS {}", list(&xs)));
+        text.push_str(&if all_powers {
+            "\n#define POWERS 1".to_owned()
+        } else {
+            format!("\n#define LOWS {}", list(&lows))
         });
     }
     text
