@@ -320,6 +320,15 @@ struct Problem {
     exponent: i32,
 }
 
+impl Problem {
+    /// The same of a right-hand side as it was given.
+    fn in_units_of(&self, column: usize, error: Error) -> Error {
+        let Error::Inconsistent { op, found, bound } = error else { return error };
+        let unit = f64::from(self.exponent).exp2() / self.larger.get(column).copied().unwrap_or(1.0);
+        Error::Inconsistent { op, found: found * unit, bound: bound * unit }
+    }
+}
+
 /// Past this side the entries alone take gigabytes on the host.
 const LONGEST_SIDE: usize = 4096;
 
@@ -592,7 +601,12 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     for (column, (b, start)) in problem.columns.iter().zip(&problem.starts).enumerate() {
         match way.outcome(device, args, &problem, column, (b, start)) {
             Ok(outcome) => outcomes.push(outcome),
-            Err(error) if problem.columns.len() == 1 => return Err(error),
+            Err(error) if problem.columns.len() == 1 => {
+                if error.message().starts_with("no solution") {
+                    report.set("converged", false).set("reason", "no_solution");
+                }
+                return Err(error);
+            }
             Err(error) => refused.push((column, error.of(format_args!("column {} of --rhs", column + 1)))),
         }
     }
@@ -617,7 +631,14 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
     report
         .set("converged", solved.converged() && refused.is_empty())
-        .set("reason", solved.reason.to_string())
+        .set(
+            "reason",
+            if solved.converged() && !refused.is_empty() {
+                "refused".to_owned()
+            } else {
+                solved.reason.to_string()
+            },
+        )
         .set("method", by.unwrap_or(choice.method.word()))
         .set("preconditioner", by.map_or(args.named(choice), |_| "none"))
         .set("normal_form", json!(normal))
@@ -878,6 +899,7 @@ impl Way {
         device.finish()?;
         let all = started.elapsed();
         let work = device.counters().since(&before);
+        let found = found.map_err(|error| problem.in_units_of(column, error));
         let (auto, normal, by, answer) = found.map_err(|error| args.refused(&error, problem))?;
         let started = Instant::now();
         let solution = answer.read()?;

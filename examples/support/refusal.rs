@@ -89,6 +89,10 @@ pub fn refused(
     preconditioner: Option<PreconditionerKind>,
 ) -> String {
     let about_both = match error {
+        // Of a matrix that nothing was asked for, there is nothing else to ask for.
+        Error::Matrix { .. } if method.is_none() && preconditioner.is_none() && a.shape().is_square() => {
+            return in_flags(error);
+        }
         Error::Matrix { .. } => false,
         // Of a preconditioner that a method does not take, whatever the matrix.
         Error::Unsupported { what, .. }

@@ -3,7 +3,7 @@
 // Sums that span several passes carry their other parts in targets of their own.
 #include "include/exact.glsl"
 
-#ifdef ONE_BY_ONE
+#if defined(ONE_BY_ONE) && defined(TERMS)
 #ifdef PAIRED
 #define PARTS 2
 #else

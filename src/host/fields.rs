@@ -8,7 +8,8 @@ const WEAK: f64 = 1.0 / 1024.0;
 /// A field has this share of the unknowns or more: what is smaller is part of the whole.
 const LEAST: f64 = 1.0 / 64.0;
 
-/// Fields count as no smaller than this beside the largest: a field of zeros has the rounding of what others do to it.
+/// Fields count as no smaller than this beside the largest: a field of zeros has the rounding of what others do to it, but where no entry
+/// connects it with others.
 const FLOOR: f64 = 1e-8;
 
 impl Csr {
@@ -48,7 +49,9 @@ impl Csr {
         let whole = groups.iter().map(|group| size(group)).fold(0.0, f64::max);
         let mut sizes: Vec<f64> = units.iter().map(|unit| whole / unit).collect();
         for group in groups.iter().filter(|group| group.len() as f64 >= LEAST * x.len() as f64) {
-            let size = size(group).max(FLOOR * whole);
+            let inside = |j: usize| group.binary_search(&j).is_ok();
+            let alone = group.iter().all(|i| self.row(*i).all(|(j, _)| inside(j)));
+            let size = if alone { size(group) } else { size(group).max(FLOOR * whole) };
             for j in group {
                 sizes.get_mut(*j).into_iter().for_each(|slot| *slot = size / at(units, *j));
             }
@@ -85,6 +88,7 @@ mod tests {
         // Nothing at all is no smaller than the floor.
         let alone: Vec<f64> = x.iter().map(|x| x.max(0.0)).collect();
         assert!((two(1e-7, 1.0).sizes_by_fields(&alone)[37] - (0.1 + 8e-2)).abs() < 1e-12);
+        assert_eq!(two(0.0, 1.0).nonzeros(|v| v).sizes_by_fields(&alone)[37], 0.0);
     }
 
     /// Units of the unknowns make no difference: a second field in units so small that its coefficients are a million times

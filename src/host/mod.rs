@@ -18,6 +18,7 @@ pub(crate) mod parallel;
 mod pending;
 mod prepare;
 pub mod problems;
+mod saddle;
 mod text;
 mod triplets;
 

@@ -44,7 +44,7 @@ pub use lcp::{
     Relaxation, natural_residual,
 };
 pub use multigrid::{
-    AggregationLevel, AggregationMultigrid, AggregationParams, Cycle, Multigrid, MultigridParams,
+    AggregationLevel, AggregationMultigrid, AggregationParams, Cycle, Multigrid, MultigridParams, SaddlePoint,
 };
 #[cfg(feature = "pack")]
 pub use packed::{

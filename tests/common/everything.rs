@@ -457,6 +457,19 @@ fn solvers(dev: &Device, step: Step<'_>) {
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
+    to("SaddlePoint", &|x| {
+        // The first row of a grid tied to the last one.
+        let ties = (0..8).flat_map(|k| [(40 + k, k, 1.0), (40 + k, 32 + k, -1.0)]);
+        let ties = ties.flat_map(|(i, j, v)| [(i, j, v), (j, i, v)]);
+        let grid = problems::poisson_2d(8, 5).to_csr();
+        let saddle = Triplets::from_entries(Shape::new(n, n), grid.entries().chain(ties))?.to_csr();
+        let saddle = StoredMatrix::new(dev, saddle, SparseFormat::Gather)?;
+        let m = texla::solve::SaddlePoint::new(&saddle)?;
+        let report =
+            Minres::preconditioned(&saddle, &m, MinresParams::default().with_stop(stop))?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
     to("Cgls", &|x| {
         let report = Cgls::new(&a, CglsParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");

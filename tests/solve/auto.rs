@@ -23,7 +23,7 @@ fn kinds() -> Vec<(&'static str, Csr, MethodKind)> {
     let tall = |i: usize| [(i, i % 7, 1.0 + i as f64), (i, (3 * i + 1) % 7, -0.5)];
     vec![
         ("definite", problems::poisson_2d(14, 11).to_csr(), MethodKind::Cg),
-        ("saddle", saddle(9, 6), MethodKind::Gmres),
+        ("saddle", saddle(9, 6), MethodKind::Minres),
         ("wind", convection(12, 9, 2.0), MethodKind::Gmres),
         ("nothing on the diagonal", ring(90), MethodKind::Gmres),
         (
@@ -289,6 +289,12 @@ fn choices_by_name_and_refusals() {
                         assert!(
                             definite || *method == "cgls",
                             "{method} with {preconditioner}: {what}: {why}"
+                        );
+                    }
+                    Err(Error::Matrix { detail, .. }) => {
+                        assert!(
+                            *preconditioner == "saddle" && detail.contains("no saddle point"),
+                            "{detail}"
                         );
                     }
                     Err(other) => panic!("{method} with {preconditioner}: {other}"),

@@ -493,3 +493,36 @@ fn columns_in_any_units_are_certified() {
         }
     });
 }
+
+/// Elements of the solution that no unit of floats holds beside each other: what is small is neither lost nor passed unseen, by elimination,
+/// factors or iterations, nor where a start is taken back.
+#[test]
+fn elements_of_any_size_are_kept() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let apart = entries(2, 2, [(0, 0, 1.0), (1, 1, 1.0)]);
+        let pinned = entries(3, 3, [(0, 0, 1e38), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 2.0), (2, 2, 1.0)]);
+        let grid = problems::poisson_2d(9, 8).to_csr();
+        let penalized = grid.entries().map(|(i, j, v)| (i, j, 1e-11 * v));
+        let penalized = entries(72, 72, penalized.chain((0..9).map(|i| (i, i, 1e30))));
+        let two = grid.entries().flat_map(|(i, j, v)| [(i, j, v), (72 + i, 72 + j, v)]);
+        let two = entries(144, 144, two);
+        let of_two = (0..144).map(|i| if i < 72 { 3e40 } else { 1.0 + (i % 3) as f64 }).collect();
+        for (name, a, want) in [
+            ("apart", apart, vec![1e38, 1.0]),
+            ("pinned", pinned, vec![3.0, 2.0, 1.0]),
+            ("penalties", penalized, wanted(72)),
+            ("two systems", two, of_two),
+        ] {
+            let b = a.mul_vec(&want).unwrap();
+            for direct in [DirectUse::ByCost, DirectUse::Never] {
+                let (x, report) = solved(device, &a, &b, params(1e-7).with_direct(direct));
+                assert!(report.converged(), "{name}, {direct:?}: {report}");
+                let error = x.iter().zip(&want).map(|(x, w)| (x / w - 1.0).abs()).fold(0.0, worst);
+                assert!(error < 1e-4, "{name}, {direct:?}: {error:e}, {report}");
+            }
+        }
+    });
+}

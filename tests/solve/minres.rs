@@ -4,10 +4,12 @@ use crate::bicgstab::honest;
 use crate::common::harness::{assert_padded, on_both};
 use crate::common::pairs::{certified, is_exact, paired, wide};
 use crate::common::reference::dot;
+use crate::common::worst::worst;
 use crate::systems::{System, apply, bits, entries, norm, relative_error, relative_residual};
 use texla::host::{Csr, problems};
 use texla::solve::{
-    HistoryPoint, Identity, Jacobi, Minres, MinresParams, Preconditioner, SolveReport, Stop, StopReason,
+    HistoryPoint, Identity, Jacobi, Minres, MinresParams, Preconditioner, SaddlePoint, SolveReport, Stop,
+    StopReason,
 };
 use texla::{Device, DoubleVector, Error, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector};
 
@@ -277,5 +279,159 @@ fn pairs_come_to_ten_digits() {
             let report = solver.solve(&mut x, &right).unwrap();
             certified(name, &report, &a, &x.read().unwrap(), &held, 1e-10);
         }
+    });
+}
+
+/// Stokes' equations on staggered cells, `n x n`: two velocities on the sides between cells, a pressure in each, in any order of
+/// unknowns; the pressure is known up to a constant, of which the first is set.
+fn stokes(n: usize, place: &dyn Fn(usize) -> usize) -> Csr {
+    let (u, v) = (|i: usize, j: usize| j * (n - 1) + i, |i: usize, j: usize| n * (n - 1) + j * n + i);
+    let p = |i: usize, j: usize| 2 * n * (n - 1) + j * n + i;
+    let mut all = Vec::new();
+    // A vector Laplacian: sides along the flow end at walls, sides across it half a cell before them.
+    let mut laplace = |of: &dyn Fn(usize, usize) -> usize, [a, b]: [usize; 2], across: [bool; 2]| {
+        for j in 0..b {
+            for i in 0..a {
+                let mut diagonal = 0.0;
+                for (k, at, side) in [(0, i, a), (1, j, b)] {
+                    for (is_last, step) in [(at == 0, -1), (at + 1 == side, 1)] {
+                        diagonal += if is_last && across[k] { 2.0 } else { 1.0 };
+                        if !is_last {
+                            let [x, y] = if k == 0 {
+                                [i as i64 + step, j as i64]
+                            } else {
+                                [i as i64, j as i64 + step]
+                            };
+                            all.push((of(i, j), of(x as usize, y as usize), -1.0));
+                        }
+                    }
+                }
+                all.push((of(i, j), of(i, j), diagonal));
+            }
+        }
+    };
+    laplace(&u, [n - 1, n], [false, true]);
+    laplace(&v, [n, n - 1], [true, false]);
+    for j in 0..n {
+        for i in 0..n {
+            let mut sides = Vec::new();
+            if i > 0 {
+                sides.push((u(i - 1, j), -1.0))
+            }
+            if i + 1 < n {
+                sides.push((u(i, j), 1.0))
+            }
+            if j > 0 {
+                sides.push((v(i, j - 1), -1.0))
+            }
+            if j + 1 < n {
+                sides.push((v(i, j), 1.0))
+            }
+            all.extend(sides.into_iter().flat_map(|(k, value)| [(k, p(i, j), value), (p(i, j), k, value)]));
+        }
+    }
+    all.push((p(0, 0), p(0, 0), -1.0));
+    let size = 2 * n * (n - 1) + n * n;
+    entries(size, size, all.into_iter().map(|(i, j, value)| (place(i), place(j), value)))
+}
+
+/// Velocities with multigrid, pressures by their masses: iterations hardly grow with the grid, in the order of cells and in any other.
+#[test]
+fn saddle_points_are_preconditioned_by_their_blocks() {
+    on_both(|device| {
+        let mut counts = Vec::new();
+        for (n, times) in [(8, 1), (16, 1), (32, 1), (16, 17)] {
+            let size = 2 * n * (n - 1) + n * n;
+            // A shuffle that is the identity for one.
+            let a = stokes(n, &|i| i * times % size);
+            let system = System::of_ones("stokes", a);
+            let stored = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+            let b = Vector::from_f64(device, &system.b).unwrap();
+            let m = SaddlePoint::new(&stored).unwrap();
+            let solver = Minres::preconditioned(&stored, &m, params(1e-5)).unwrap();
+            let mut x = Vector::zeros(device, size).unwrap();
+            let report = solver.solve(&mut x, &b).unwrap();
+            let expected = if is_exact(device) { StopReason::Converged } else { StopReason::Uncertified };
+            assert_eq!(report.reason, expected, "{n}: {report}");
+            let x = x.read().unwrap();
+            let residual = relative_residual(&system.a, &x, &system.b);
+            assert!(residual <= 2e-5, "{n}: {residual:e}");
+            let jacobi = solve(device, &system, true, params(1e-5)).unwrap().1;
+            assert!(2 * report.iterations < jacobi.iterations || n == 8, "{n}: {report}; by Jacobi {jacobi}");
+            counts.push(report.iterations);
+        }
+        assert!(2 * counts[2] <= 3 * counts[1], "{counts:?}");
+        assert!(counts[3].abs_diff(counts[1]) <= 10, "{counts:?}");
+    });
+}
+
+/// What is applied is symmetric and positive, whatever the block beside it: the whole Schur complement of a diagonal K, of which MINRES takes a
+/// handful of iterations.
+#[test]
+fn the_blocks_of_saddle_points_are_positive() {
+    on_both(|device| {
+        // Flow through a grid: fluxes with resistances, pressures without.
+        let (n, sides) = (6, 60);
+        let mut all: Vec<(usize, usize, f64)> = (0..sides).map(|k| (k, k, 1.0 + (k % 5) as f64)).collect();
+        let mut k = 0;
+        for j in 0..n {
+            for i in 0..n {
+                for beside in [(i + 1 < n).then_some(j * n + i + 1), (j + 1 < n).then_some(j * n + i + n)] {
+                    let Some(beside) = beside else { continue };
+                    for (cell, value) in [(j * n + i, 1.0), (beside, -1.0)] {
+                        all.extend([(k, sides + cell, value), (sides + cell, k, value)]);
+                    }
+                    k += 1;
+                }
+            }
+        }
+        assert_eq!(k, sides);
+        let size = sides + n * n;
+        all.push((sides, sides, -0.5));
+        let system = System::of_ones("darcy", entries(size, size, all));
+        let stored = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+        let m = SaddlePoint::new(&stored).unwrap();
+        let applied: Vec<Vec<f64>> = (0..size)
+            .map(|k| {
+                let unit: Vec<f64> = (0..size).map(|i| f64::from(i == k)).collect();
+                let mut z = Vector::zeros(device, size).unwrap();
+                m.apply(&mut z, &Vector::from_f64(device, &unit).unwrap()).unwrap();
+                z.read().unwrap().into_iter().map(f64::from).collect()
+            })
+            .collect();
+        let largest = applied.iter().flatten().fold(0.0, |a, b| worst(a, b.abs()));
+        for i in 0..size {
+            for j in 0..size {
+                let apart = (applied[i][j] - applied[j][i]).abs();
+                assert!(apart <= 1e-5 * largest, "{i}, {j}: {apart:e} of {largest}");
+                assert!(applied[i][j] == 0.0 || (i < sides) == (j < sides), "{i}, {j}");
+            }
+        }
+        for seed in 0..20 {
+            let v: Vec<f64> = (0..size).map(|i| ((i * (seed + 3) + seed) % 17) as f64 - 8.0).collect();
+            let product: f64 = (0..size).map(|i| v[i] * dot(&applied[i], &v)).sum();
+            assert!(product > 0.0, "{seed}: {product}");
+        }
+        let b = Vector::from_f64(device, &system.b).unwrap();
+        let solver = Minres::preconditioned(&stored, &m, params(1e-5)).unwrap();
+        let report = solver.solve(&mut Vector::zeros(device, size).unwrap(), &b).unwrap();
+        assert!(report.iterations <= 12, "{report}");
+    });
+}
+
+#[test]
+fn what_is_no_saddle_point_is_refused() {
+    on_both(|device| {
+        let refused = |n, all: &[(usize, usize, f64)]| {
+            let a = entries(n, n, all.iter().copied());
+            let a = StoredMatrix::new(device, a, SparseFormat::Auto).unwrap();
+            SaddlePoint::new(&a).unwrap_err().to_string()
+        };
+        let positive = refused(2, &[(0, 0, 2.0), (1, 1, 1.0)]);
+        assert!(positive.starts_with("SaddlePoint: the matrix is no saddle point, expected"), "{positive}");
+        let skew = refused(2, &[(0, 0, 2.0), (0, 1, 1.0), (1, 0, -1.0)]);
+        assert!(skew.contains("is not symmetric: A[0, 1] = 1e0, A[1, 0] = -1e0"), "{skew}");
+        let alone = refused(4, &[(0, 0, 2.0), (1, 1, 2.0), (2, 3, 1.0), (3, 2, 1.0)]);
+        assert!(alone.contains("no saddle point"), "{alone}");
     });
 }

@@ -66,7 +66,8 @@ const BOEING: &str = "python3 -c \"import re, scipy.sparse as s, scipy.io as o; 
     c = [int(x) for x in l[1].split()] + [0, 0]; t, r, q = l[2].split()[:3]; w = re.findall(r'[IEDFG](\\d+)', l[3]) + ['1']; \
     f = lambda b, m, w: [x[i:i + w] for x in l[b:b + m] for i in range(0, len(x.rstrip()), w)]; b = 4 + (c[4] > 0); \
     p, i = [[int(x) - 1 for x in f(b + d, m, int(u))] for d, m, u in ((0, c[1], w[0]), (c[1], c[2], w[1]))]; \
-    v = [float(x.replace('D', 'E')) for x in f(b + c[1] + c[2], c[3], int(w[2]))] or [1.0] * len(i); \
+    n = b + c[1] + c[2]; x = re.findall('[-+]?[0-9.]+(?:[ED][-+]?[0-9]+)?', ' '.join(l[n:n + c[3]])) if re.search('[ED]', l[3]) else f(n, c[3], int(w[2])); \
+    v = [float(x.replace('D', 'E')) for x in x] or [1.0] * len(i); \
     v = [complex(*x) for x in zip(v[::2], v[1::2])] if t[0] == 'C' else v; \
     a = s.csc_matrix((v, i, p), (int(r), int(q))); u = s.tril(a, -1).T; \
     o.mmwrite('a.mtx', a + {'S': u, 'Z': -u, 'H': u.conj()}.get(t[1], 0 * a))\"";
@@ -169,7 +170,7 @@ pub(super) fn of_bytes(head: &[u8]) -> Option<ForeignFormat> {
 /// A byte order mark and a character of ASCII, or such characters without a mark.
 fn is_utf16(head: &[u8]) -> bool {
     match head {
-        [0xff, 0xfe, low, 0, ..] | [0xfe, 0xff, 0, low, ..] => low.is_ascii(),
+        [0xff, 0xfe, low, 0, ..] | [0xfe, 0xff, 0, low, ..] => *low != 0 && low.is_ascii(),
         [b'%', 0, b'%', 0, ..] | [0, b'%', 0, b'%', ..] => true,
         _ => false,
     }

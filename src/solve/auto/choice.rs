@@ -66,6 +66,8 @@ pub enum PreconditionerKind {
     Ic0,
     /// [`AggregationMultigrid`](crate::solve::AggregationMultigrid) with its default parameters.
     Amg,
+    /// [`SaddlePoint`](crate::solve::SaddlePoint).
+    Saddle,
     /// [`Multigrid::of_matrix`](crate::solve::Multigrid::of_matrix), on the grid found in the entries.
     Geometric,
     /// [`SparseFactors`](crate::solve::SparseFactors), where they are [feasible](crate::host::DirectPlan::is_feasible) (feature
@@ -86,6 +88,7 @@ words!(PreconditionerKind, "preconditioner":
     "ilut" => Ilut,
     "ic0" => Ic0,
     "amg" => Amg,
+    "saddle" => Saddle,
     "geometric" => Geometric,
     "factors" => Factors,
 );

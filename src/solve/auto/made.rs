@@ -4,7 +4,9 @@ use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::solve::auto::choice::{Choice, MethodKind, PreconditionerKind};
-use crate::solve::multigrid::{AggregationMultigrid, AggregationParams, Multigrid, MultigridParams};
+use crate::solve::multigrid::{
+    AggregationMultigrid, AggregationParams, Multigrid, MultigridParams, SaddlePoint,
+};
 #[cfg(feature = "direct")]
 use crate::solve::precondition::SparseFactors;
 #[cfg(not(feature = "direct"))]
@@ -62,6 +64,7 @@ impl<A: LinOp> Made<A> {
                 let m = AggregationMultigrid::new(a, AggregationParams::default())?;
                 return Ok((Made::Amg(Box::new(m)), None));
             }
+            PreconditionerKind::Saddle => Box::new(SaddlePoint::new(&a)?),
             PreconditionerKind::Geometric => Box::new(Multigrid::of_matrix(&a, MultigridParams::default())?),
             #[cfg(feature = "direct")]
             PreconditionerKind::Factors => Box::new(SparseFactors::feasible(&a)?),

@@ -11,7 +11,7 @@ use crate::solve::precondition::IluParams;
 pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
     use MethodKind::{BiCgStab2, Cg, Cgls, Gmres, Minres};
     use PreconditionerKind::{
-        Amg, BlockJacobi, Factors, FsaiSquared, Geometric, Ilut, Jacobi, None, SpaiSquared,
+        Amg, BlockJacobi, Factors, FsaiSquared, Geometric, Ilut, Jacobi, None, Saddle, SpaiSquared,
     };
     let shape = a.shape();
     if !shape.is_square() {
@@ -61,6 +61,9 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
             choices.push(Choice::new(Cg, Amg));
         }
         choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
+    }
+    if symmetric && !positive && !pattern.second_block().is_empty() {
+        choices.push(Choice::new(Minres, Saddle));
     }
     choices.push(ilut);
     if symmetric {

@@ -192,7 +192,7 @@ impl Components {
     ///
     /// The margin is that of fields. A field is a connected component of the entries that are not a thousand times smaller than the
     /// largest of their row, and has a 64th of the unknowns or more; each has the largest of its own unknowns in the place of
-    /// `‖x‖_∞`, or 10⁻⁸ of that of all, and smaller components that of all. Both are found for the unknowns as they are and for
+    /// `‖x‖_∞`, or 10⁻⁸ of that of all where entries connect it with others, and smaller components that of all. Both are found for the unknowns as they are and for
     /// `√|a_jj| x_j`, and the smaller margin counts. So temperatures of 300 do not hide displacements of 10⁻⁵ that they cause.
     ///
     /// *Cost*: O(nnz), four more times where an equation exceeds its share without a margin.

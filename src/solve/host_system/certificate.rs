@@ -1,13 +1,19 @@
 //! The verdict on a solution of the system as it was given.
 
+use std::borrow::Cow;
+use std::rc::Rc;
+
 use super::units::{norm2, power_of};
 use super::{HostSystem, SolvedBy};
-use crate::data::{DoubleVector, Unknowns, Vector};
+use crate::data::{DoubleVector, StoredMatrix, Unknowns, Vector};
 use crate::error::Result;
 use crate::host::approximate::largest;
 use crate::solve::auto::{Choice, ChoiceParams, MethodKind, PreconditionerKind};
 use crate::solve::drive::front::Solver;
 use crate::solve::drive::report::{Components, SolveReport, StopReason};
+
+/// An element that is this much smaller than the largest has no low part in pairs of floats that are scaled by one power of two.
+const LOST: f64 = (1u128 << 90) as f64;
 
 /// The best solution so far.
 pub(super) struct Best {
@@ -85,45 +91,69 @@ impl HostSystem {
         b: &[f64],
         best: &mut Option<Best>,
     ) -> Result<()> {
-        let Some(found) = best.as_mut().filter(|best| !best.report.converged()) else { return Ok(()) };
+        let met = |report: &SolveReport| report.converged() || report.reason == StopReason::NormOnly;
+        let Some(found) = best.as_mut().filter(|best| !met(&best.report)) else { return Ok(()) };
         let ax = self.matrix().mul_vec(start)?;
         let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
         if found.report.true_residual * norm2(b) <= norm2(&rest) {
             return Ok(());
         }
         found.x = start.to_vec();
-        found.report = self.certificate(&mut found.x, b).await?;
+        let certified = self.certificate(&mut found.x, b).await?;
+        found.report = self.with_small_rows(certified, &found.x, b)?;
         Ok(())
     }
 
     /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,
     /// rounded to pairs.
     pub(super) async fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
-        let units = self.apart.as_ref().map(|(_, units)| units.as_slice());
-        let units = || units.unwrap_or_default().iter().copied().chain(std::iter::repeat(1.0));
+        let (given, units) = self.in_units(x)?;
+        let units = || units.iter().copied().chain(std::iter::repeat(1.0));
         x.iter_mut().zip(units()).for_each(|(x, unit)| *x /= unit);
         // Between the sizes of both, so that neither is near an end of the range of floats.
         let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(x)).sqrt());
         let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<f64>>();
-        let (start, b, device) = (scaled(x), scaled(b), self.given.device());
+        let (start, b, device) = (scaled(x), scaled(b), given.device());
         let (report, certified) = if self.pairs() {
             let mut on_device = DoubleVector::from_f64(device, &start)?;
-            let report = self.judged(&mut on_device, &DoubleVector::from_f64(device, &b)?).await?;
+            let report = self.judged(&given, &mut on_device, &DoubleVector::from_f64(device, &b)?).await?;
             (report, on_device.read()?)
         } else {
             let mut on_device = Vector::from_f64(device, &start)?;
-            let report = self.judged(&mut on_device, &Vector::from_f64(device, &b)?).await?;
+            let report = self.judged(&given, &mut on_device, &Vector::from_f64(device, &b)?).await?;
             (report, on_device.read()?.into_iter().map(f64::from).collect())
         };
         x.iter_mut().zip(certified).zip(units()).for_each(|((x, v), own)| *x = v * unit * own);
         Ok(report)
     }
 
+    /// The matrix on the device, and the units of its columns: those of the elements of `x` where pairs of floats would lose some
+    /// beside others, in those in which it is kept.
+    fn in_units(&self, x: &[f64]) -> Result<(Rc<StoredMatrix>, Cow<'_, [f64]>)> {
+        let kept: &[f64] = self.apart.as_ref().map_or(&[], |(_, units)| units);
+        let of = |j: usize| kept.get(j).copied().unwrap_or(1.0);
+        let sizes = || x.iter().enumerate().map(|(j, x)| (x / of(j)).abs()).filter(|size| *size > 0.0);
+        let (most, least) = (sizes().fold(0.0, f64::max), sizes().fold(f64::INFINITY, f64::min));
+        if !self.pairs() || least >= most / LOST {
+            return Ok((Rc::clone(&self.given), Cow::Borrowed(kept)));
+        }
+        let own = |(j, x): (usize, &f64)| if *x == 0.0 { of(j) } else { power_of(x.abs()) };
+        let units: Vec<f64> = x.iter().enumerate().map(own).collect();
+        let unit = |units: &[f64], j: usize| units.get(j).copied().unwrap_or(1.0);
+        // No entry of the matrix may leave the range either.
+        let largest =
+            self.matrix().entries().map(|(_, j, v)| (v * unit(&units, j)).abs()).fold(0.0, f64::max);
+        let units: Vec<f64> = units.into_iter().map(|unit| unit / power_of(largest)).collect();
+        let scaled = self.matrix().clone().map(|_, j, v| v * unit(&units, j));
+        let scaled = StoredMatrix::new(self.given.device(), scaled, self.params.format)?;
+        Ok((Rc::new(scaled), Cow::Owned(units)))
+    }
+
     /// The same verdict with equations that the norm hides and the device does not see, in 64 bits: of fields that are small beside
     /// others, and below the range of floats.
     pub(super) fn with_small_rows(&self, report: SolveReport, x: &[f64], b: &[f64]) -> Result<SolveReport> {
-        // Elements in units of their own have another margin on the device.
-        let said = self.apart.is_some() && report.reason == StopReason::NormOnly;
+        // The device may have had the elements in other units, and has another margin.
+        let said = report.reason == StopReason::NormOnly;
         let known = said || report.reason == StopReason::Converged;
         let Some(found) = report.components.filter(|_| known) else { return Ok(report) };
         let most = Components::limit(self.params.auto.stop.relative);
@@ -136,9 +166,9 @@ impl HostSystem {
         Ok(SolveReport { reason: StopReason::NormOnly, components, ..report })
     }
 
-    async fn judged<X: Unknowns>(&self, x: &mut X, b: &X) -> Result<SolveReport> {
+    async fn judged<X: Unknowns>(&self, given: &StoredMatrix, x: &mut X, b: &X) -> Result<SolveReport> {
         let params = ChoiceParams::default().with_stop(self.params.auto.stop).with_max_iters(0);
         let choice = Choice::new(MethodKind::BiCgStab, PreconditionerKind::None);
-        choice.prepare(&*self.given, params)?.solving(x, b, &mut |_| {}).await
+        choice.prepare(given, params)?.solving(x, b, &mut |_| {}).await
     }
 }

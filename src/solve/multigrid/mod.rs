@@ -6,9 +6,11 @@ mod coarsest;
 mod cycle;
 mod hierarchy;
 mod passes;
+mod saddle_point;
 
 pub use aggregation::{AggregationLevel, AggregationMultigrid, AggregationParams};
 pub use cycle::Cycle;
+pub use saddle_point::SaddlePoint;
 
 use cycle::{Levels, Start, check_sweeps, cycles};
 use hierarchy::Hierarchy;
