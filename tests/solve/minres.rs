@@ -400,11 +400,11 @@ fn the_blocks_of_saddle_points_are_positive() {
             })
             .collect();
         let largest = applied.iter().flatten().fold(0.0, |a, b| worst(a, b.abs()));
-        for i in 0..size {
-            for j in 0..size {
-                let apart = (applied[i][j] - applied[j][i]).abs();
+        for (i, row) in applied.iter().enumerate() {
+            for (j, column) in applied.iter().enumerate() {
+                let apart = (row[j] - column[i]).abs();
                 assert!(apart <= 1e-5 * largest, "{i}, {j}: {apart:e} of {largest}");
-                assert!(applied[i][j] == 0.0 || (i < sides) == (j < sides), "{i}, {j}");
+                assert!(row[j] == 0.0 || (i < sides) == (j < sides), "{i}, {j}");
             }
         }
         for seed in 0..20 {
