@@ -91,11 +91,11 @@ impl BandedMatrix {
     }
 
     /// The five-point finite-difference Laplacian on an `nx` by `ny` grid with Dirichlet sides: 4 on the diagonal, -1
-    /// for each neighbour. *Cost* and *errors*: as [`from_triplets`](Self::from_triplets).
+    /// for each neighbour. *Cost* and *errors*: as [`from_csr`](Self::from_csr).
     pub fn poisson_2d(device: &Device, nx: usize, ny: usize) -> Result<Self> {
         let cells = nx.saturating_mul(ny);
         check_sides(device, "BandedMatrix", Shape::new(cells, cells))?;
-        Self::from_triplets(device, &crate::host::problems::poisson_2d(nx, ny))
+        Self::from_csr(device, crate::host::problems::poisson_2d_rows(nx, ny))
     }
 
     /// Replaces the coefficients and keeps the pattern: `values` in the order of [`pattern`](Self::pattern).

@@ -1,6 +1,7 @@
 //! Model problems: matrices from the discretised Laplacian.
 
-use crate::host::Triplets;
+use crate::host::parallel::Threads;
+use crate::host::{Csr, Triplets};
 use crate::shape::{Grid, Shape};
 
 /// The 1D Laplacian with zero (Dirichlet) boundary values, unscaled: diagonal 2, neighbours -1.
@@ -93,19 +94,58 @@ pub fn variable_stencil(
 fn stencil(nx: usize, ny: usize, centre: f64) -> Triplets {
     let n = nx.saturating_mul(ny);
     let mut out = Triplets::new(Shape::new(n, n));
-    let points = (0..ny).flat_map(|j| (0..nx).map(move |i| (i, j)));
-    for (k, (i, j)) in points.enumerate() {
-        let neighbours = [
-            (j > 0).then(|| (k.saturating_sub(nx), -1.0)),
-            (i > 0).then(|| (k.saturating_sub(1), -1.0)),
-            Some((k, centre)),
-            (i + 1 < nx).then(|| (k.saturating_add(1), -1.0)),
-            (j + 1 < ny).then(|| (k.saturating_add(nx), -1.0)),
-        ];
-        for (col, value) in neighbours.into_iter().flatten() {
+    let points = (0..ny).flat_map(|j| (0..nx).map(move |i| [i, j]));
+    for (k, point) in points.enumerate() {
+        for (col, value) in row([nx, ny], point, k, centre) {
             // Indices beyond 32 bits would need more than 300 GB of entries.
             out.push_valid(k as u32, col as u32, value);
         }
     }
     out
+}
+
+/// The entries of row k, which is that of this point.
+fn row(
+    [nx, ny]: [usize; 2],
+    [i, j]: [usize; 2],
+    k: usize,
+    centre: f64,
+) -> impl Iterator<Item = (usize, f64)> {
+    let entries = [
+        (j > 0).then(|| (k.saturating_sub(nx), -1.0)),
+        (i > 0).then(|| (k.saturating_sub(1), -1.0)),
+        Some((k, centre)),
+        (i + 1 < nx).then(|| (k.saturating_add(1), -1.0)),
+        (j + 1 < ny).then(|| (k.saturating_add(nx), -1.0)),
+    ];
+    entries.into_iter().flatten()
+}
+
+/// The rows of [`poisson_2d`], made on all cores.
+pub(crate) fn poisson_2d_rows(nx: usize, ny: usize) -> Csr {
+    let n = nx.saturating_mul(ny);
+    let shape = Shape::new(n, n);
+    Csr::by_rows(
+        Threads::all(),
+        shape,
+        n.saturating_mul(5),
+        || (),
+        |k, (), rows| {
+            for (col, value) in row([nx, ny], [k % nx.max(1), k / nx.max(1)], k, 4.0) {
+                rows.push(col as u32, value);
+            }
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_made_on_all_cores_are_the_same() {
+        for (nx, ny) in [(0, 0), (3, 0), (0, 2), (1, 1), (1, 7), (5, 1), (17, 13), (90, 70)] {
+            assert_eq!(poisson_2d_rows(nx, ny), poisson_2d(nx, ny).to_csr(), "{nx} x {ny}");
+        }
+    }
 }

@@ -167,6 +167,9 @@ impl Triplets {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn to_csr(&self) -> Csr {
+        if self.entries.is_sorted_by_key(|&(row, col, _)| (row, col)) {
+            return Csr::from_sorted(self.shape, &self.entries);
+        }
         let mut sorted = self.entries.clone();
         sorted.sort_by_key(|&(row, col, _)| (row, col)); // stable: keeps the order of duplicates
         Csr::from_sorted(self.shape, &sorted)

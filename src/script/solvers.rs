@@ -313,7 +313,7 @@ impl Run<'_> {
                 let _together = self.room_for_columns(whole, b.shape().rows, at)?;
                 let mut columns = Vec::new();
                 for j in 0..b.shape().cols {
-                    columns.push(one(&b.column(j).at(at)?, j)?);
+                    columns.push(one(&b.column(j).at(at)?, j).map_err(|fault| of_column(fault, j + 1))?);
                 }
                 let mut columns = columns.into_iter();
                 let none = || Error::Internal { place: "solve", detail: "fewer solutions than columns" };
@@ -448,6 +448,17 @@ impl Run<'_> {
         };
         Kind::Unsolved { solver: "solve", detail }
     }
+}
+
+/// The same error of one of several right-hand sides, counted from 1.
+fn of_column(fault: Fault, column: usize) -> Fault {
+    let kind = match fault.kind {
+        Kind::Unsolved { solver, detail } => {
+            Kind::Unsolved { solver, detail: format!("column {column}: {detail}") }
+        }
+        kind => kind,
+    };
+    Fault { kind, ..fault }
 }
 
 /// A device without exact arithmetic cannot certify anything, but it can solve.

@@ -244,6 +244,11 @@ fn warnings_count_what_single_precision_loses() {
         warnings(format!("{C}1 5 5\n1 1 0\n1 2 1.1754944e-38\n1 3 1e-38\n1 4 -1e-300\n1 5 0.1\n")),
         [Warning::BelowNormal { count: 2, line: 5 }]
     );
+    // What 64 bits take for zero, and zeros with an exponent.
+    assert_eq!(
+        warnings(format!("{C}1 4 4\n1 1 0e5\n1 2 -0.00D-400\n1 3 1e-400\n1 4 0.001d-330\n")),
+        [Warning::BelowNormal { count: 2, line: 5 }]
+    );
     // 2^128 - 2^103 is where rounding to 32 bits leaves their range.
     assert_eq!(
         warnings(format!(

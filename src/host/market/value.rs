@@ -15,7 +15,8 @@ pub enum Warning {
         /// Line of the first one, counted from 1.
         line: usize,
     },
-    /// Values that are not zero and lie below the normal range of a 32-bit float (1.2e-38): GPUs may take them as zero.
+    /// Values that are not zero and lie below the normal range of a 32-bit float (1.2e-38): GPUs may take them as zero, and so do 64 bits
+    /// below 4.9e-324.
     BelowNormal {
         /// Number of such values in the file.
         count: u64,
@@ -84,7 +85,8 @@ impl Notes {
                 if !single.is_finite() {
                     note(&mut self.beyond, line);
                 }
-                if value != 0.0 && single.abs() < f32::MIN_POSITIVE {
+                let is_zero = value == 0.0 && !digits(word).any(|digit| digit != b'0');
+                if !is_zero && single.abs() < f32::MIN_POSITIVE {
                     note(&mut self.tiny, line);
                 }
                 Ok(value)
@@ -105,6 +107,12 @@ fn integer(word: &[u8]) -> Result<i64, Kind> {
         found: quote(word),
         expected: "an integer of 64 bits with sign",
     })
+}
+
+/// The digits before an exponent.
+fn digits(word: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mantissa = word.iter().take_while(|byte| !matches!(byte, b'e' | b'E' | b'd' | b'D'));
+    mantissa.copied().filter(u8::is_ascii_digit)
 }
 
 /// A decimal number, with Fortran's exponent letter D as well; also NaN and infinities.

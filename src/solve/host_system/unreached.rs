@@ -4,13 +4,16 @@ use super::HostSystem;
 use super::units::norm2;
 use crate::error::{Error, Result};
 use crate::host::approximate::largest;
-use crate::host::{Csr, Direct, Triplets};
+use crate::host::{Csr, DirectPlan, Triplets};
 
 /// What is added to diagonal entries, relative to the largest entry, so that a singular matrix has factors.
 const SHIFT: f64 = 1.0 / (1u64 << 40) as f64;
 
 /// Rounding of a product with a matrix of 64 bits, relative to what it adds up.
 const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
+
+/// The longest that factors may take for this.
+const MOST_SECONDS: f64 = 10.0;
 
 /// Rounds of inverse iteration: each reduces what is no null vector by the shift beside the eigenvalues that are not zero.
 const ROUNDS: usize = 3;
@@ -23,7 +26,7 @@ impl HostSystem {
     /// rounding refuses nothing.
     ///
     /// # Cost
-    /// Factors once more, and five divisions by them.
+    /// Factors once more, where they are predicted to take up to ten seconds, and four divisions by them.
     pub(super) fn check_reached(&self, b: &[f64]) -> Result<()> {
         let Ok(w) = self.left_null_vector(b) else { return Ok(()) };
         let a = self.matrix();
@@ -44,7 +47,13 @@ impl HostSystem {
 
     /// An approximation that is good where there is such a vector.
     fn left_null_vector(&self, b: &[f64]) -> Result<Vec<f64>> {
-        let direct = Direct::new(&shifted(self.normal.matrix())?)?;
+        let shifted = shifted(self.normal.matrix())?;
+        let plan = DirectPlan::new(&shifted)?;
+        if plan.seconds() > MOST_SECONDS {
+            let why = format!("their factors are predicted to take {:.0} s", plan.seconds());
+            return Err(Error::Unsupported { what: "null vectors of this matrix".to_owned(), why });
+        }
+        let direct = plan.factor(&shifted)?;
         let unit = |list: Vec<f64>| {
             let norm = norm2(&list);
             list.into_iter().map(|v| v / norm).collect::<Vec<f64>>()
