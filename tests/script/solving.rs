@@ -394,6 +394,9 @@ fn complementarity_problems_of_the_data_folder() {
 fn a_matrix_is_set_up_once() {
     on_both(|device| {
         let mut interpreter = Interpreter::new(device);
+        if device.capabilities().max_texture_size < 1024 {
+            return;
+        }
         // No grid of one stencil, and more than factors are made of.
         let (plane, m, n) = (problems::poisson_2d(30, 30).to_csr(), 900, 27_000);
         let planes = (0..30).flat_map(|k| plane.entries().map(move |(i, j, v)| (m * k + i, m * k + j, v)));

@@ -342,6 +342,10 @@ fn saddle_points_are_preconditioned_by_their_blocks() {
         let mut counts = Vec::new();
         for (n, times) in [(8, 1), (16, 1), (32, 1), (16, 17)] {
             let size = 2 * n * (n - 1) + n * n;
+            // Rows of up to seven entries, four in a texel.
+            if 2 * size > (device.capabilities().max_texture_size as usize).pow(2) {
+                return;
+            }
             // A shuffle that is the identity for one.
             let a = stokes(n, &|i| i * times % size);
             let system = System::of_ones("stokes", a);
