@@ -49,9 +49,11 @@ impl Csr {
         let whole = groups.iter().map(|group| size(group)).fold(0.0, f64::max);
         let mut sizes: Vec<f64> = units.iter().map(|unit| whole / unit).collect();
         for group in groups.iter().filter(|group| group.len() as f64 >= LEAST * x.len() as f64) {
+            let (mut size, least) = (size(group), FLOOR * whole);
             let inside = |j: usize| group.binary_search(&j).is_ok();
-            let alone = group.iter().all(|i| self.row(*i).all(|(j, _)| inside(j)));
-            let size = if alone { size(group) } else { size(group).max(FLOOR * whole) };
+            if size < least && group.iter().any(|i| !self.row(*i).all(|(j, _)| inside(j))) {
+                size = least;
+            }
             for j in group {
                 sizes.get_mut(*j).into_iter().for_each(|slot| *slot = size / at(units, *j));
             }

@@ -23,7 +23,7 @@ pub(super) struct Remembered {
     matrix: Value,
     tolerance: f64,
     system: Rc<HostSystem>,
-    _room: Charge,
+    _room: [Charge; 2],
 }
 
 impl Run<'_> {
@@ -51,24 +51,28 @@ impl Run<'_> {
         let of_matrix = sparse_bytes(device, (**a).pattern());
         // As it is on the host and in its normal form, and a preconditioner.
         let bytes = of_matrix.kept.saturating_add(PRECONDITIONER.saturating_mul(of_matrix.making));
-        let mut room = self.taken(bytes, at, what)?;
+        let room = self.taken(bytes, at, what)?;
         let auto = AutoParams::default().with_stop(Stop::relative(tolerance)).with_max_iters(max_iters);
         let near = (**a).near_null_space().cloned();
         let params = HostSystemParams::default().with_auto(auto).with_near_null_space(near);
         let refused = |e| Fault::new(at, self.refusal(e, expr, None));
         let mut system = HostSystem::on(Rc::clone(a), params.clone()).map_err(refused)?;
-        let of_factors = system.bytes_of_factors();
-        match self.taken(bytes.saturating_add(of_factors), at, what) {
-            Ok(both) => room = both,
-            Err(_) if of_factors == 0 => {}
+        let factors = match self.taken(system.bytes_of_factors(), at, what) {
+            Ok(factors) => factors,
             Err(_) => {
                 let params = params.with_direct(DirectUse::Never);
                 system = HostSystem::on(Rc::clone(a), params).map_err(refused)?;
+                self.taken(0, at, what)?
             }
-        }
+        };
         let system = Rc::new(system);
         let (matrix, kept) = (value.clone(), Rc::clone(&system));
-        self.state.solver.replace(Some(Remembered { matrix, tolerance, system: kept, _room: room }));
+        self.state.solver.replace(Some(Remembered {
+            matrix,
+            tolerance,
+            system: kept,
+            _room: [room, factors],
+        }));
         Ok(Some(system))
     }
 

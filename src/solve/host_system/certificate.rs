@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::units::{norm2, power_of};
+use super::units::{norm2, power_of, range};
 use super::{HostSystem, SolvedBy};
 use crate::data::{DoubleVector, StoredMatrix, Unknowns, Vector};
 use crate::error::Result;
@@ -132,8 +132,8 @@ impl HostSystem {
     fn in_units(&self, x: &[f64]) -> Result<(Rc<StoredMatrix>, Cow<'_, [f64]>)> {
         let kept: &[f64] = self.apart.as_ref().map_or(&[], |(_, units)| units);
         let of = |j: usize| kept.get(j).copied().unwrap_or(1.0);
-        let sizes = || x.iter().enumerate().map(|(j, x)| (x / of(j)).abs()).filter(|size| *size > 0.0);
-        let (most, least) = (sizes().fold(0.0, f64::max), sizes().fold(f64::INFINITY, f64::min));
+        let in_kept: Vec<f64> = x.iter().enumerate().map(|(j, x)| x / of(j)).collect();
+        let [most, least] = range(&in_kept);
         if !self.pairs() || least >= most / LOST {
             return Ok((Rc::clone(&self.given), Cow::Borrowed(kept)));
         }
