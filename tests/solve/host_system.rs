@@ -470,7 +470,13 @@ fn columns_in_any_units_are_certified() {
         let columns = entries(30, 30, grid.entries().map(|(i, j, v)| (i, j, v * unit(j))));
         // Of both sides: equations of very different size, of which a norm sees the largest.
         let both = entries(30, 30, grid.entries().map(|(i, j, v)| (i, j, v * unit(i) * unit(j))));
-        for (name, a) in [("columns", columns), ("both", both)] {
+        // Many sizes, so that the largest entry of every row may be of the same columns.
+        let far = |j: usize| 10f64.powi((j * 7 % 30) as i32 * 3 - 45);
+        let many = entries(30, 30, grid.entries().map(|(i, j, v)| (i, j, v * far(j))));
+        let units: [&dyn Fn(usize) -> f64; 2] = [&unit, &far];
+        for (name, a, unit) in
+            [("columns", columns, units[0]), ("both", both, units[0]), ("many", many, units[1])]
+        {
             let want: Vec<f64> = wanted(30).iter().enumerate().map(|(j, v)| v / unit(j)).collect();
             let b = a.mul_vec(&want).unwrap();
             for direct in [DirectUse::ByCost, DirectUse::Never] {

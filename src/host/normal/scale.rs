@@ -4,7 +4,7 @@ use crate::host::Csr;
 use crate::host::prepare::{Exponents, exponent, power};
 
 /// Logarithm of the bound on entries that are scaled by the diagonal.
-const HIGHEST: i32 = 100;
+const HIGHEST: i32 = 40;
 
 /// Limit for logarithms of scales. Two of them reach from the least or the largest number to 1.
 const FARTHEST: i32 = 600;

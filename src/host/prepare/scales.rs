@@ -1,6 +1,6 @@
 //! Powers of two for rows and columns.
 
-use super::matching::Duals;
+use super::matching::{Duals, matching};
 use crate::host::Csr;
 
 /// No factor is beyond 2^100 or below 2^-100: 32 bits hold them all, and what is not extreme times one.
@@ -23,17 +23,28 @@ impl Exponents {
         let n = a.shape().rows;
         let mut made = match duals {
             Some(duals) if symmetric => Self::halved(&duals),
-            Some(duals) => Self::centred(a, duals),
+            Some(duals) => Self::centred(a, duals, FARTHEST),
             None => Self { rows: vec![0; n], columns: vec![0; n] },
         };
         made.equilibrate(a, FARTHEST);
         made
     }
 
-    /// Scales from the largest elements of rows and columns alone, within `2^-farthest` and `2^farthest`. Those of
-    /// a symmetric matrix are equal for rows and columns.
+    /// Scales from the largest elements of rows and columns alone, within `2^-farthest` and `2^farthest`; of entries more than
+    /// `2^APART` apart, from the matching with the largest product first. Those of a symmetric matrix are equal for rows and
+    /// columns.
     pub fn balanced(a: &Csr, farthest: i32) -> Self {
+        /// The largest of a row may then be of a column that is too large, and all others vanish beside it.
+        const APART: i32 = 128;
         let mut made = Self { rows: vec![0; a.shape().rows], columns: vec![0; a.shape().cols] };
+        let sizes = || a.values().iter().filter_map(|&v| exponent(v));
+        let range = sizes().max().zip(sizes().min()).map_or(0, |(most, least)| most - least);
+        if range > APART
+            && !a.is_symmetric()
+            && let Some(duals) = matching(a).duals
+        {
+            made = Self::centred(a, duals, farthest);
+        }
         made.equilibrate(a, farthest);
         made
     }
@@ -41,13 +52,13 @@ impl Exponents {
     /// The mean of both logarithms: by symmetry the bounds hold with either, so with their mean too.
     fn halved(duals: &Duals) -> Self {
         let pairs = duals.rows.iter().zip(&duals.columns);
-        let rows: Vec<i32> = pairs.map(|(u, v)| rounded(0.5 * (u + v))).collect();
+        let rows: Vec<i32> = pairs.map(|(u, v)| rounded(0.5 * (u + v), FARTHEST)).collect();
         Self { columns: rows.clone(), rows }
     }
 
     /// Rows may give to columns what they like, as long as all of an independent group do: it is chosen so that both reach
     /// equally far, and fewest are clamped.
-    fn centred(a: &Csr, mut duals: Duals) -> Self {
+    fn centred(a: &Csr, mut duals: Duals, farthest: i32) -> Self {
         for group in a.independent_groups() {
             let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
             for &i in &group {
@@ -63,7 +74,7 @@ impl Exponents {
                 }
             }
         }
-        let round = |list: &[f64]| list.iter().copied().map(rounded).collect();
+        let round = |list: &[f64]| list.iter().map(|log| rounded(*log, farthest)).collect();
         Self { rows: round(&duals.rows), columns: round(&duals.columns) }
     }
 
@@ -107,8 +118,8 @@ fn towards_one(exponents: &mut [i32], tops: &[Option<i32>], farthest: i32) -> bo
     changed
 }
 
-fn rounded(log: f64) -> i32 {
-    (log.round() as i32).clamp(-FARTHEST, FARTHEST)
+fn rounded(log: f64, farthest: i32) -> i32 {
+    (log.round() as i32).clamp(-farthest, farthest)
 }
 
 /// floor(log2 |x|), exactly; none for 0.

@@ -147,7 +147,10 @@ fn values_of_any_size_come_into_range() {
         for a in [&alike, &sides] {
             let found = NormalForm::new(a, NormalParams::default().with_penalties(NormalPart::Off)).unwrap();
             check_scales(a, &found);
-            assert!(found.matrix().values().iter().all(|v| v.abs() < 2f64.powi(100)));
+            assert!(found.matrix().values().iter().all(|v| v.abs() < 2f64.powi(40)));
+            // Far apart, they are not scaled by the largest of rows and columns alone: those of one column may be that of every row.
+            let least = found.matrix().values().iter().fold(f64::INFINITY, |least, v| least.min(v.abs()));
+            assert!(reach < 100 || least > 2f64.powi(-8), "{reach}: {least:e}");
             let b: Vec<f64> = numbers.vector(30).iter().enumerate().map(|(k, v)| v * s(&e, k)).collect();
             if std::ptr::eq(a, &alike) {
                 check_undone(a, &found, &b);
@@ -184,7 +187,7 @@ fn values_of_any_size_come_into_range() {
 
 #[test]
 fn off_the_diagonal_scales_are_those_of_the_largest_entries() {
-    for (v, by_diagonal) in [(2f64.powi(100).next_down(), true), (2f64.powi(100), false)] {
+    for (v, by_diagonal) in [(2f64.powi(40).next_down(), true), (2f64.powi(40), false)] {
         let a = matrix(
             3,
             &[
