@@ -11,8 +11,8 @@ use common::systems;
 use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, problems};
 use texla::ops::{self, Checked, Combine, LinOp, Product};
 use texla::solve::{
-    AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Cycle, Jacobi, Preconditioner,
-    Smoother, SolveReport, Stop, StopReason,
+    AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Cycle, Gmres, GmresParams, Jacobi,
+    Preconditioner, Smoother, SolveReport, Stop, StopReason,
 };
 use texla::{
     BandedMatrix, Device, Error, Matrix, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector,
@@ -86,6 +86,53 @@ fn cases() -> Vec<(&'static str, Csr)> {
     ]
 }
 
+/// The five-point matrix with transport along both axes, differences upwind or central.
+fn wind(nx: usize, ny: usize, speed: f64, upwind: bool) -> Csr {
+    // Against the wind on one side, with it on the other.
+    let [behind, ahead] = if upwind { [speed, 0.0] } else { [speed / 2.0, -speed / 2.0] };
+    systems::mapped_places(&problems::poisson_2d(nx, ny).to_csr(), |i, j, v| match i.cmp(&j) {
+        std::cmp::Ordering::Greater => v - behind,
+        std::cmp::Ordering::Less => v - ahead,
+        std::cmp::Ordering::Equal => v + 2.0 * (behind + ahead),
+    })
+}
+
+/// A graph walked along in one direction only, so that few entries have one opposite.
+fn one_way(n: usize) -> Csr {
+    let mut random = Rng::new(8);
+    let steps = (0..3 * n).map(|i| (i % n, (i % n + 1 + random.below(30)) % n));
+    let steps: Vec<_> = steps.filter(|(i, j)| i != j).collect();
+    let entries = steps.into_iter().flat_map(|(i, j)| [(i, i, 1.0), (i, j, -1.0)]);
+    systems::entries(n, n, entries.chain((0..n).map(|i| (i, i, 0.01))))
+}
+
+/// Matrices that are not symmetric.
+fn winds() -> Vec<(&'static str, Csr)> {
+    let mut random = Rng::new(12);
+    let by: Vec<f64> = (0..1200).map(|_| (3.0 * random.unit()).exp()).collect();
+    let plain = wind(40, 30, 2.0, true);
+    vec![
+        ("breeze", wind(40, 30, 0.1, false)),
+        ("wind", plain.clone()),
+        ("storm", wind(96, 64, 1e4, true)),
+        ("larger rows", systems::mapped_places(&plain, |i, _, v| v * by[i])),
+        ("large", systems::mapped(&plain, |v| v * 3.0 * 2f64.powi(100))),
+        ("one way", one_way(800)),
+        (
+            "dense",
+            systems::mapped_places(
+                &systems::csr(&spd(5, 60, 1.0)),
+                |i, j, v| if i > j { 0.9 * v } else { v },
+            ),
+        ),
+        ("two", systems::entries(2, 2, [(0, 0, 1.0), (0, 1, -0.5), (1, 1, 2.0)])),
+    ]
+}
+
+fn fitting_winds(dev: &Device) -> impl Iterator<Item = (&'static str, Csr)> {
+    winds().into_iter().filter(|(_, a)| a.shape().rows <= fitting(dev, a.shape().rows))
+}
+
 fn fitting_cases(dev: &Device) -> impl Iterator<Item = (&'static str, Csr)> {
     cases().into_iter().filter(|(_, a)| a.shape().rows <= fitting(dev, a.shape().rows))
 }
@@ -98,7 +145,7 @@ fn stored(dev: &Device, a: &Csr) -> StoredMatrix {
 fn a_cycle_is_that_of_the_twin() {
     on_both(|dev| {
         let mut deepest = 0;
-        for (k, (name, csr)) in fitting_cases(dev).enumerate() {
+        for (k, (name, csr)) in fitting_cases(dev).chain(fitting_winds(dev)).enumerate() {
             let a = stored(dev, &csr);
             let n = csr.shape().rows;
             for sweeps in 1..=3 {
@@ -183,6 +230,92 @@ fn levels_are_those_of_galerkin() {
                 }
                 let taken = level.largest_eigenvalue;
                 assert!(n == 0 || (found <= 1.1 * taken && taken <= 1.25 * found), "{name}: {found} {taken}");
+            }
+        }
+    });
+}
+
+/// Without symmetry the next matrix is `R A P`, and no eigenvalue is larger than what sweeps go by.
+#[test]
+fn levels_without_symmetry_have_both_sides() {
+    on_both(|dev| {
+        for (name, csr) in fitting_winds(dev) {
+            let a = stored(dev, &csr);
+            let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
+            assert_eq!(m.sweeps(), 2);
+            let levels: Vec<_> = m.levels().collect();
+            for (depth, pair) in levels.windows(2).enumerate() {
+                let (fine, coarse) = (&pair[0], &pair[1]);
+                let scale = if depth == 0 { unit(&csr) } else { 1.0 };
+                let a = systems::mapped(fine.a, |v| v * scale);
+                let want = fine.r.unwrap().mul(&a.mul(fine.p.unwrap()).unwrap()).unwrap();
+                assert_eq!((want.cols(), want.row_ptr()), (coarse.a.cols(), coarse.a.row_ptr()));
+                for (got, want) in coarse.a.values().iter().zip(want.values()) {
+                    assert!((got - want).abs() <= 1e-12 * coarse.a.max_abs(), "{name}: {got} {want}");
+                }
+                assert!(coarse.a.diagonal().iter().all(|d| *d == 1.0), "{name}");
+                assert!(2 * coarse.a.shape().rows <= fine.a.shape().rows, "{name}");
+                assert_ne!(fine.r.unwrap(), &fine.p.unwrap().transposed(), "{name}");
+            }
+            for level in &levels {
+                // Growth over many products: no eigenvalue is larger than sweeps take it, nor much smaller than half of that.
+                let d = level.a.diagonal();
+                let mut x: Vec<f64> = uniform(9, d.len()).into_iter().map(f64::from).collect();
+                let mut growth = 0.0;
+                for k in 0..100 {
+                    let y = level.a.mul_vec(&x).unwrap();
+                    let y: Vec<f64> = y.iter().zip(&d).map(|(y, d)| y / d).collect();
+                    let size = max_abs(&y);
+                    growth += if k < 50 { 0.0 } else { (size / max_abs(&x)).ln() / 50.0 };
+                    x = y.iter().map(|y| y / size).collect();
+                }
+                let (found, taken) = (growth.exp(), level.largest_eigenvalue);
+                assert!(found <= 1.02 * taken && taken <= 3.0 * found, "{name}: {found} {taken}");
+            }
+            let last = levels.last().unwrap();
+            assert!(last.p.is_none() && last.r.is_none());
+        }
+        // Of the transpose both change places.
+        let csr = wind(40, 30, 2.0, true);
+        let [one, other] = [csr.clone(), csr.transposed()].map(|csr| {
+            let a = stored(dev, &csr);
+            let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
+            m.levels().map(|level| [level.p.cloned(), level.r.cloned()]).next().unwrap()
+        });
+        let [p, r] = one.map(Option::unwrap);
+        let close = |a: &Csr, b: &Csr| {
+            (a.cols(), a.row_ptr()) == (b.cols(), b.row_ptr())
+                && a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-12)
+        };
+        let [p_other, r_other] = other.map(Option::unwrap);
+        assert!(close(&p.transposed(), &r_other) && close(&r.transposed(), &p_other));
+    });
+}
+
+/// From no transport to nothing else, and on larger grids.
+#[test]
+fn transport_takes_few_iterations() {
+    on_both(|dev| {
+        for (n, speed, upwind, most, most_by_w) in [
+            (32, 0.1, false, 7, 7),
+            (128, 0.1, false, 9, 7),
+            (64, 0.8, false, 9, 7),
+            (64, 1.0, true, 9, 7),
+            (128, 1.0, true, 11, 7),
+            (64, 1e4, true, 13, 9),
+        ] {
+            if n * n > fitting(dev, n * n) {
+                continue;
+            }
+            let csr = wind(n, n, speed, upwind);
+            let a = stored(dev, &csr);
+            let b = Vector::from_f64(dev, &csr.mul_vec(&vec![1.0; n * n]).unwrap()).unwrap();
+            for (cycle, most) in [(Cycle::V, most), (Cycle::W, most_by_w)] {
+                let m = AggregationMultigrid::new(&a, Params::default().with_cycle(cycle)).unwrap();
+                let params = GmresParams::default().with_stop(Stop::relative(1e-5).check_every(1));
+                let mut x = Vector::zeros(dev, n * n).unwrap();
+                let report = Gmres::preconditioned(&a, &m, params).unwrap().solve(&mut x, &b).unwrap();
+                assert!(report.converged() && report.iterations <= most, "{n} {speed} {cycle:?}: {report}");
             }
         }
     });
@@ -376,7 +509,6 @@ fn what_cannot_be_solved_is_refused() {
             systems::mapped_places(&good, |i, j, v| if (i, j) == at { value } else { v })
         };
         for (csr, said) in [
-            (with((3, 4), -0.5), "has -0.5 at (3, 4) and -1 at (4, 3), expected a symmetric matrix"),
             (with((7, 7), 0.0), "the diagonal entry at 7 (counted from 0) is 0"),
             (with((9, 9), -2.0), "the diagonal entry at 9 (counted from 0) is -2"),
             (systems::entries(2, 3, [(0, 0, 1.0)]), "is 2x3, expected as many rows as columns"),
@@ -388,6 +520,11 @@ fn what_cannot_be_solved_is_refused() {
             (
                 systems::mapped_places(&good, |i, j, v| if i == j { 1.0 } else { v }),
                 "is not positive definite",
+            ),
+            // Singular, without symmetry.
+            (
+                systems::entries(2, 2, [(0, 0, 1.0), (0, 1, -2.0), (1, 0, -1.0), (1, 1, 2.0)]),
+                "its coarsest level, of 2 unknowns, is singular to working precision",
             ),
         ] {
             let e = new(csr);

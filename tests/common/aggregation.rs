@@ -56,6 +56,7 @@ pub struct Twin {
     levels: Vec<TwinLevel>,
     inverse: Option<Csr>,
     params: AggregationParams,
+    symmetric: bool,
 }
 
 struct TwinLevel {
@@ -75,21 +76,23 @@ impl Twin {
         for (depth, level) in m.levels().enumerate() {
             let unit = if depth == 0 { unit(level.a) } else { 1.0 };
             let a = systems::mapped(&systems::rounded(level.a), |v| v * unit);
-            let p = level.p.map(|p| [systems::rounded(p), systems::rounded(&p.transposed())]);
+            let p = level.p.zip(level.r).map(|transfer| <[&Csr; 2]>::from(transfer).map(systems::rounded));
             let inverse = a.diagonal().iter().map(|d| 1.0 / d).collect();
             last = Some(systems::mapped(level.a, |v| v * unit));
             let minus_a = systems::mapped(&a, |v| -v);
             levels.push(TwinLevel { minus_a, inverse, p, high: level.largest_eigenvalue });
         }
         let inverse = last.filter(|a| a.shape().rows <= 256).map(|a| inverse(&a));
-        Twin { levels, inverse, params: params.with_sweeps(m.sweeps()) }
+        let symmetric = m.levels().next().is_some_and(|level| level.a.is_symmetric());
+        Twin { levels, inverse, params: params.with_sweeps(m.sweeps()), symmetric }
     }
 
     fn sweeps(&self, depth: usize, x: Near, b: &Near, count: usize) -> Near {
         let level = &self.levels[depth];
         (0..count).fold(x, |x, k| {
             let angle = std::f64::consts::PI * (2 * k + 1) as f64 / (2 * count) as f64;
-            let omega = 1.0 / (level.high * (0.625 + 0.375 * angle.cos()));
+            let part = if self.symmetric { 1.0 / (0.625 + 0.375 * angle.cos()) } else { 1.2 };
+            let omega = part / level.high;
             let f: Vec<f64> = level.inverse.iter().map(|d| d * omega).collect();
             Near::step(&x, &f, &Near::product(b, &level.minus_a, &x, MORE))
         })

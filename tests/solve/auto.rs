@@ -35,6 +35,31 @@ fn kinds() -> Vec<(&'static str, Csr, MethodKind)> {
     ]
 }
 
+/// Transport on a grid is solved by aggregation at once, whatever its speed, and in the normal form too; a sign that does not suit
+/// leaves it to others.
+#[test]
+fn transport_is_solved_by_aggregation() {
+    on_both(|device| {
+        for speed in [0.1, 2.0, 1e3] {
+            let a = convection(24, 20, speed);
+            let operator = stored(device, &a);
+            let b = Vector::from_f64(device, &rhs_of_ones(&a)).unwrap();
+            let mut x = Vector::zeros(device, a.shape().cols).unwrap();
+            let report = Auto::new(&operator, AutoParams::default()).unwrap().solve(&mut x, &b).unwrap();
+            assert!(report.converged() && report.tried.is_empty(), "{speed}: {report}");
+            assert_eq!(report.choice.to_string(), "gmres(50) with amg", "{speed}");
+            assert!(report.iterations() <= 12, "{speed}: {report}");
+        }
+        let a = convection(24, 20, 2.0);
+        let other = entries(480, 480, a.entries().map(|(i, j, v)| (i, j, if i == j { v } else { v.abs() })));
+        let operator = stored(device, &other);
+        let b = Vector::from_f64(device, &rhs_of_ones(&other)).unwrap();
+        let mut x = Vector::zeros(device, 480).unwrap();
+        let report = Auto::new(&operator, AutoParams::default()).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged() && report.choice.preconditioner != PreconditionerKind::Amg, "{report}");
+    });
+}
+
 #[test]
 fn every_kind_is_solved_with_no_option_given() {
     on_both(|device| {

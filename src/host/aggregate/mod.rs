@@ -8,8 +8,8 @@ mod suits;
 
 pub(crate) use blocks::coarser_by_blocks;
 pub(crate) use null::{null_vectors, orthonormal};
-pub(crate) use spectrum::largest_eigenvalue;
-pub(crate) use suits::{blocks_of, suits};
+pub(crate) use spectrum::{largest_eigenvalue, largest_row_sum};
+pub(crate) use suits::{blocks_of, is_damped, suits};
 
 use std::borrow::Cow;
 
@@ -18,37 +18,76 @@ use super::parallel::Threads;
 use crate::shape::Shape;
 use groups::aggregates;
 
-/// A coarser matrix `Pᵀ A P`, and what leads to it and back.
+/// A coarser matrix `R A P`, and what leads to it and back.
 #[derive(Debug)]
 pub(crate) struct Coarser {
     /// `P`: unknowns by aggregates.
     pub prolongator: Csr,
-    /// `Pᵀ`
+    /// `R`: `Pᵀ` of a symmetric matrix.
     pub restriction: Csr,
-    /// `Pᵀ A P`, exactly symmetric.
+    /// `R A P`, exactly symmetric where it is `Pᵀ A P`.
     pub a: Csr,
 }
 
-/// A symmetric matrix with a positive diagonal.
+/// A matrix with a positive diagonal.
 #[derive(Clone, Copy)]
 pub(crate) struct Fine<'a> {
     pub a: &'a Csr,
     pub diagonal: &'a [f64],
-    /// [About](largest_eigenvalue) that of `D⁻¹ A`.
+    /// [About](largest_eigenvalue) that of `D⁻¹ A`; of one that is not symmetric its [bound](largest_row_sum).
     pub largest_eigenvalue: f64,
 }
 
-/// The next coarser matrix, where connections count from `theta` on; `None` where no unknown has one that does.
+/// The next coarser matrix of a symmetric one, where connections count from `theta` on; `None` where no unknown has one that does.
 pub(crate) fn coarser(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Coarser> {
     let strong = strong(threads, fine, theta);
     let (of, count) = aggregates(&strong);
     if count == 0 {
         return None;
     }
-    let prolongator = prolongator(threads, fine, &strong, &of, count);
+    let divisors = divisors(threads, &strong, fine.diagonal);
+    // Where nothing is weak that may be the matrix whose eigenvalue is known.
+    let known = std::ptr::eq(strong.as_ref(), fine.a) && divisors == fine.diagonal;
+    let largest =
+        if known { fine.largest_eigenvalue } else { largest_eigenvalue(threads, &strong, &divisors) };
+    let prolongator = prolongator(threads, &strong, &divisors, largest, &of, count);
     let restriction = prolongator.transposed_on(threads);
     let a = restriction.product(threads, &fine.a.product(threads, &prolongator)).evened(threads);
     Some(Coarser { prolongator, restriction, a })
+}
+
+/// The next coarser matrix of any other: a connection counts by the larger of its two entries, nothing is filtered, and `R` is the
+/// transpose of what smoothing by `Aᵀ` makes of the same aggregates.
+///
+/// *Source*: M. Sala, R. Tuminaro, *A new Petrov-Galerkin smoothed aggregation preconditioner for nonsymmetric linear systems*, 2008,
+/// with one factor for all unknowns.
+pub(crate) fn coarser_of_any(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Coarser> {
+    let transposed = fine.a.transposed_on(threads);
+    let graph = larger(threads, fine.a, &transposed);
+    let (of, count) = aggregates(&strong(threads, Fine { a: &graph, ..fine }, theta));
+    if count == 0 {
+        return None;
+    }
+    let smoothed = |a: &Csr| {
+        let divisors = divisors(threads, a, fine.diagonal);
+        prolongator(threads, a, &divisors, largest_row_sum(threads, a, &divisors), &of, count)
+    };
+    let (prolongator, restriction) = (smoothed(fine.a), smoothed(&transposed).transposed_on(threads));
+    let a = restriction.product(threads, &fine.a.product(threads, &prolongator));
+    Some(Coarser { prolongator, restriction, a })
+}
+
+/// Sizes of entries, each the larger of those at (i, j) and (j, i).
+fn larger(threads: Threads, a: &Csr, transposed: &Csr) -> Csr {
+    Csr::by_rows(threads, a.shape(), a.nnz(), Vec::new, |i, both: &mut Vec<(usize, f64)>, rows| {
+        both.clear();
+        both.extend(a.row(i).chain(transposed.row(i)).map(|(j, v)| (j, v.abs())));
+        both.sort_by_key(|(j, _)| *j);
+        for same in both.chunk_by(|a, b| a.0 == b.0) {
+            let Some((j, _)) = same.first() else { continue };
+            rows.push(*j as u32, same.iter().map(|(_, v)| *v).fold(0.0, f64::max));
+        }
+    })
 }
 
 /// `A_F`: the entries with `|a_ij| > theta sqrt(a_ii a_jj)`, and the others added to the diagonal, so that rows sum to what
@@ -77,23 +116,30 @@ fn strong<'a>(threads: Threads, Fine { a, diagonal, .. }: Fine<'a>, theta: f64) 
     ))
 }
 
-/// `P = (I - ω D⁻¹ A_F) T` with ω = 4/3 / λ_max(D⁻¹ A_F), where `T` is 1 at an unknown's aggregate.
-fn prolongator(threads: Threads, fine: Fine<'_>, strong: &Csr, of: &[u32], count: usize) -> Csr {
-    // The diagonal of A_F, but never less than its row has beside it: what was added to it may be negative.
+/// The diagonal of `A_F`, but never less than its row has beside it: what was added to it may be negative.
+fn divisors(threads: Threads, strong: &Csr, diagonal: &[f64]) -> Vec<f64> {
     let divisor = |i: usize, own: f64| {
         let (mut lumped, mut beside) = (0.0, 0.0);
         strong.row(i).for_each(|(j, value)| if i == j { lumped = value } else { beside += value.abs() });
         let divisor = f64::max(lumped, beside);
         if divisor > 0.0 { divisor } else { own }
     };
-    let mut divisors = fine.diagonal.to_vec();
+    let mut divisors = diagonal.to_vec();
     threads.blocks(&mut divisors, |begin, block| {
         (begin..).zip(block).for_each(|(i, slot)| *slot = divisor(i, *slot));
     });
-    // Where nothing is weak that may be the matrix whose eigenvalue is known.
-    let known = std::ptr::eq(strong, fine.a) && divisors == fine.diagonal;
-    let largest =
-        if known { fine.largest_eigenvalue } else { largest_eigenvalue(threads, strong, &divisors) };
+    divisors
+}
+
+/// `P = (I - ω D⁻¹ A_F) T` with ω = 4/3 / λ_max(D⁻¹ A_F), where `T` is 1 at an unknown's aggregate.
+fn prolongator(
+    threads: Threads,
+    strong: &Csr,
+    divisors: &[f64],
+    largest: f64,
+    of: &[u32],
+    count: usize,
+) -> Csr {
     let omega = 4.0 / 3.0 / largest;
     let (n, expected) = (of.len(), of.len() + of.len() / 2);
     Csr::by_rows(threads, Shape::new(n, count), expected, Vec::new, |i, terms: &mut Vec<(u32, f64)>, rows| {

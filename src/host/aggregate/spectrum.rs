@@ -14,15 +14,9 @@ const MANY: (usize, f64) = (6, 1.15);
 pub(crate) fn largest_eigenvalue(threads: Threads, a: &Csr, diagonal: &[f64]) -> f64 {
     let n = a.shape().rows;
     let (steps, margin) = if n < 10_000 { FEW } else { MANY };
-    let at = |list: &[f64], i: usize| list.get(i).copied().unwrap_or_default();
     let mut x: Vec<f64> = (0..n as u32).map(scattered).collect();
     let mut next = vec![0.0; n];
-    let most = threads.blocks(&mut next, |begin, block| {
-        let rows = begin..begin + block.len();
-        let sum = |i: usize| a.row(i).map(|(_, v)| v.abs()).sum::<f64>() / at(diagonal, i);
-        rows.map(sum).fold(0.0, f64::max)
-    });
-    let most = most.into_iter().fold(0.0, f64::max);
+    let most = largest_row_sum(threads, a, diagonal);
     let mut found = 0.0;
     for _ in 0..steps {
         // D⁻¹ A x, its size, and both parts of the Rayleigh quotient xᵀ A x / xᵀ D x.
@@ -51,6 +45,17 @@ pub(crate) fn largest_eigenvalue(threads: Threads, a: &Csr, diagonal: &[f64]) ->
     }
     let about = f64::min(most, margin * found);
     if about > 0.0 { about } else { 1.0 }
+}
+
+/// The largest row sum of `|D⁻¹ A|`, which no eigenvalue exceeds, of any matrix; 0 for no unknowns.
+pub(crate) fn largest_row_sum(threads: Threads, a: &Csr, diagonal: &[f64]) -> f64 {
+    let sum = |i: usize| a.row(i).map(|(_, v)| v.abs()).sum::<f64>() / at(diagonal, i);
+    let largest = threads.parts(a.shape().rows, 4096, |part| part.map(sum).fold(0.0, f64::max));
+    largest.into_iter().fold(0.0, f64::max)
+}
+
+fn at(list: &[f64], i: usize) -> f64 {
+    list.get(i).copied().unwrap_or_default()
 }
 
 /// A number from -0.5 to 0.5 that has nothing to do with the next one's: no eigenvector is nearly orthogonal to a vector of

@@ -24,6 +24,18 @@ pub(crate) fn suits(a: &Csr, vector: Option<&[f64]>) -> bool {
     whole >= HALF && orders(a, &of, whole).next().is_none()
 }
 
+/// Whether Jacobi sweeps damp what a matrix that is not symmetric has beside smooth errors: in nearly all rows the diagonal is at
+/// least half of what stands beside it. Where transport outweighs diffusion and differences are central, it is not.
+pub(crate) fn is_damped(a: &Csr) -> bool {
+    let is_damped = |i: &usize| {
+        let (mut diagonal, mut beside) = (0.0, 0.0);
+        a.row(*i).for_each(|(j, v)| if *i == j { diagonal += v } else { beside += v.abs() });
+        beside <= 2.0 * diagonal
+    };
+    let rows = a.shape().rows;
+    (0..rows).filter(is_damped).count() as f64 >= NEARLY_ALL * rows as f64
+}
+
 /// The components that a matrix of vectors in nodes is made of: rows see all of them and map each to zero, and those of a node are of
 /// about the same length.
 pub(crate) fn blocks_of(a: &Csr) -> Option<Blocks> {
@@ -128,6 +140,31 @@ mod tests {
         let scaled = beam.map(|i, j, v| d(i) * v * d(j));
         assert!(!suits(&scaled, None));
         assert!(suits(&scaled, Some(&(0..100).map(|i| 1.0 / d(i)).collect::<Vec<_>>())));
+    }
+
+    #[test]
+    fn sweeps_damp_transport_that_diffusion_outweighs() {
+        let transport = |speed: f64| {
+            let of = |i: usize, j: usize, v| {
+                v + if j == i + 1 { speed } else { 0.0 } - if i == j + 1 { speed } else { 0.0 }
+            };
+            problems::poisson_2d(12, 12).to_csr().map(of)
+        };
+        let upwind = problems::poisson_2d(12, 12)
+            .to_csr()
+            .map(|i, j, v| v + if i == j { 1e6 } else { 0.0 } - if i == j + 1 { 1e6 } else { 0.0 });
+        for (a, damped) in
+            [(transport(0.9), true), (transport(2.9), true), (transport(3.2), false), (upwind, true)]
+        {
+            assert_eq!(is_damped(&a), damped);
+        }
+        // Single rows do not decide, a zero on the diagonal of many does.
+        let holes = |every: usize| {
+            problems::poisson_2d(20, 20)
+                .to_csr()
+                .map(|i, j, v| if i == j && i % every == 0 { 0.0 } else { v })
+        };
+        assert_eq!([200, 10].map(|every| is_damped(&holes(every))), [true, false]);
     }
 
     #[test]

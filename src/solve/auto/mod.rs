@@ -75,7 +75,7 @@ impl Default for AutoParams {
 /// | fewer | the same without first, which finds the solution of least norm |
 /// | symmetric with a positive diagonal | `cg` with `geometric` where a [grid](crate::host::Csr::grid) is found in the entries, with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
-/// | any other | `gmres` with `ilut` of matched rows, `bicgstab2` with `jacobi`, `gmres` with more of `ilut`, `bicgstab2` with that and with `block-jacobi`, `gmres` with `spai2` |
+/// | any other | where it suits aggregation as above, with a positive diagonal that is at least half of what its row has beside it, `gmres` with `amg`; `gmres` with `ilut` of matched rows, `bicgstab2` with `jacobi`, `gmres` with more of `ilut`, `bicgstab2` with that and with `block-jacobi`, `gmres` with `spai2` |
 /// | square, of which factors are predicted to take at most two minutes | in the end `gmres` with `factors` of the host |
 /// | entries not known | `cg`, `minres`, `gmres`, `bicgstab2` with `jacobi` and without, by symmetry |
 ///

@@ -2,7 +2,7 @@
 
 use super::choice::{Choice, MethodKind, PreconditionerKind};
 use crate::error::{Error, Result};
-use crate::host::aggregate::suits;
+use crate::host::aggregate::{is_damped, suits};
 use crate::host::{Blocks, Csr, NearNullSpace};
 use crate::ops::LinOp;
 use crate::solve::precondition::IluParams;
@@ -64,6 +64,13 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
     }
     if symmetric && !positive && !pattern.second_block().is_empty() {
         choices.push(Choice::new(Minres, Saddle));
+    }
+    if !symmetric
+        && positive_diagonal
+        && suits(pattern, a.near_null_space().and_then(NearNullSpace::scalar))
+        && is_damped(pattern)
+    {
+        choices.push(Choice::new(Gmres, Amg));
     }
     choices.push(ilut);
     if symmetric {

@@ -9,8 +9,8 @@ use super::cycle::{Cycle, Levels, Start, check_sweeps, cycles, omega};
 use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
+use crate::host::Csr;
 use crate::host::parallel::Threads;
-use crate::host::{Csr, number};
 use crate::kernel::Replays;
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::{check_square, check_vectors};
@@ -24,12 +24,15 @@ const OP: &str = "AggregationMultigrid";
 /// Sweeps damp the eigenvalues of `D⁻¹ A` from the largest down to this part of it: the coarser level sees the others.
 const LOW: f64 = 0.25;
 
+/// The weight of sweeps where the matrix is not symmetric, by the largest row sum of `|D⁻¹ A|`: 0.6 where rows sum to zero.
+const PART: f64 = 1.2;
+
 /// Parameters of [`AggregationMultigrid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AggregationParams {
     /// Sweeps before and after the correction, 1 to 8; 0 for 1, or 2 where smooth errors are several vectors
-    /// ([`NearNullSpace`](crate::host::NearNullSpace)).
+    /// ([`NearNullSpace`](crate::host::NearNullSpace)) and where the matrix is not symmetric.
     pub sweeps: usize,
     /// The cycle.
     pub cycle: Cycle,
@@ -49,10 +52,9 @@ impl Default for AggregationParams {
     }
 }
 
-/// Algebraic multigrid by smoothed aggregation for `A x = b`, with a sparse symmetric positive definite `A` that need not come
-/// from a grid: a [`Smoother`], and, begun from zero, a symmetric positive definite [`Preconditioner`]. For elliptic problems
-/// the number of iterations grows little with that of the unknowns. On a grid the geometric
-/// [`Multigrid`](super::Multigrid) is quicker.
+/// Algebraic multigrid by smoothed aggregation for `A x = b`, with a sparse `A` that need not come from a grid: a [`Smoother`], and,
+/// begun from zero, a [`Preconditioner`], symmetric positive definite where `A` is. For elliptic problems, with transport too, the
+/// number of iterations grows little with that of the unknowns. On a grid the geometric [`Multigrid`](super::Multigrid) is quicker.
 ///
 /// Unknowns with strong connections (`|a_ij| > θ √(a_ii a_jj)`, θ = 0.08, half of that on each next level) become aggregates,
 /// which are the unknowns of the next level: `P = (I - ω D⁻¹ A_F) T`, where `T` is 1 at an unknown's aggregate, `A_F` has the
@@ -67,10 +69,17 @@ impl Default for AggregationParams {
 /// [nodes with several unknowns](crate::host::Blocks::found) are found: aggregates are then made of nodes, all connections count as strong,
 /// and each has as many unknowns as vectors are independent on it, which are orthonormal columns of `T` there.
 ///
+/// A matrix that is not symmetric, for [`Gmres`](crate::solve::Gmres) and [`BiCgStab`](crate::solve::BiCgStab): the next one is
+/// `R A P`, where `Rᵀ` is made as `P` is, of `Aᵀ`. A connection counts by the larger of its two entries, all entries smooth, and
+/// instead of `λ_max` stands the largest row sum of `|D⁻¹ A|`. Sweeps are weighted Jacobi with 1.2 divided by that, which damps
+/// where no diagonal entry is less than what its row has beside it. Upwind differences are such; central ones are only where
+/// diffusion between neighbours is at least as strong as transport.
+///
 /// *Cost* of a V-cycle from zero, with k sweeps, on a level: `2 k + 2` draws, one more on the finest if its diagonal is not
 /// constant, and more of [points](crate::SparseFormat::Points); a product with `Pᵀ`, one with `P`, `2 k` with `A`; no readback.
 /// What is [stored](StoredMatrix) besides `A` comes to 1.8 times what a five-point `A` takes as gathered rows. *Source*: P. Vaněk, J.
-/// Mandel, M. Brezina, *Algebraic multigrid by smoothed aggregation for second and fourth order elliptic problems*, 1996.
+/// Mandel, M. Brezina, *Algebraic multigrid by smoothed aggregation for second and fourth order elliptic problems*, 1996; M. Sala, R.
+/// Tuminaro, *A new Petrov-Galerkin smoothed aggregation preconditioner for nonsymmetric linear systems*, 2008.
 ///
 /// ```
 /// use texla::solve::{AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Stop, StopReason};
@@ -111,10 +120,12 @@ shown!(
 pub struct AggregationLevel<'a> {
     /// The matrix: the caller's on the finest level, scaled to a diagonal of ones on others.
     pub a: &'a Csr,
-    /// From the next level to this one, none on the last. The next matrix is `Pᵀ A P`, where the finest `A` is divided by
+    /// From the next level to this one, none on the last. The next matrix is `R A P`, where the finest `A` is divided by
     /// two to the exponent of its smallest diagonal entry (at most 100 either way).
     pub p: Option<&'a Csr>,
-    /// About the largest eigenvalue of `D⁻¹ A`, as sweeps take it.
+    /// From this level to the next one, none on the last: `Pᵀ` where `A` is symmetric.
+    pub r: Option<&'a Csr>,
+    /// About the largest eigenvalue of `D⁻¹ A`, as sweeps take it; where `A` is not symmetric, a bound on all of them.
     pub largest_eigenvalue: f64,
 }
 
@@ -138,15 +149,16 @@ impl<A: LinOp> AggregationMultigrid<A> {
     /// [`Krylov`](crate::solve::Krylov#ownership).
     ///
     /// *Cost*: on the host, proportional to the entries of all levels, and the inverse of the coarsest; uploads of
-    /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or
-    /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite;
-    /// [`Error::Unsupported`] when the operator does not know its entries; [`Error::NonFinite`];
+    /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, or
+    /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite, or singular and not
+    /// symmetric; [`Error::Unsupported`] when the operator does not know its entries, and for a near-null space of several vectors
+    /// without symmetry; [`Error::NonFinite`];
     /// [`Error::Parameter`] for more than 8 sweeps; [`Error::LengthMismatch`] for a near-null space of another size;
     /// [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn new(a: A, params: AggregationParams) -> Result<Self> {
         let (device, hierarchy) = set_up(&a, &params)?;
         let sweeps = match params.sweeps {
-            0 if hierarchy.is_of_vectors => 2,
+            0 if hierarchy.is_of_vectors || !hierarchy.is_symmetric => 2,
             0 => 1,
             given => given,
         };
@@ -160,6 +172,7 @@ impl<A: LinOp> AggregationMultigrid<A> {
             Some(AggregationLevel {
                 a: level.a.as_ref().map(StoredMatrix::pattern).or_else(|| self.a.pattern())?,
                 p: level.transfer.as_ref().map(|[p, _]| p.pattern()),
+                r: level.transfer.as_ref().map(|[_, r]| r.pattern()),
                 largest_eigenvalue: level.largest_eigenvalue,
             })
         })
@@ -193,16 +206,10 @@ fn set_up(a: &dyn LinOp, params: &AggregationParams) -> Result<(Device, Hierarch
     };
     ops::check_shape(OP, "pattern", pattern.shape(), a.shape())?;
     check_finite(OP, pattern.values().iter().copied())?;
-    let known = a.asymmetry()?;
-    if let Some((i, j, one, other)) = known.or_else(|| pattern.asymmetry()) {
-        let (one, other) = (number(one), number(other));
-        let detail =
-            format!("has {one} at ({i}, {j}) and {other} at ({j}, {i}), expected a symmetric matrix");
-        return Err(Error::Matrix { op: OP, detail });
-    }
+    let is_symmetric = a.asymmetry()?.or_else(|| pattern.asymmetry()).is_none();
     let device = a.device().clone();
     let _scope = device.scope()?;
-    let hierarchy = Hierarchy::new(a, pattern, Threads::new(params.threads))?;
+    let hierarchy = Hierarchy::new(a, pattern, is_symmetric, Threads::new(params.threads))?;
     Ok((device.clone(), hierarchy))
 }
 
@@ -210,6 +217,16 @@ impl Cycles<'_> {
     fn sweeper<'l>(&'l self, level: &'l Level) -> Sweeper<'l> {
         let a: &dyn LinOp = level.a.as_ref().map_or(self.a, |a| a);
         Sweeper { a, w: level.w.as_ref(), one_pass: level.one_pass }
+    }
+
+    /// The weight of a sweep, in units of the level.
+    fn factor(&self, level: &Level, k: usize, count: usize) -> f32 {
+        let largest = level.largest_eigenvalue;
+        let weight = match self.hierarchy.is_symmetric {
+            true => omega([LOW, 1.0].map(|part| part * largest), k, count),
+            false => (PART / largest) as f32,
+        };
+        level.scale * weight
     }
 
     /// The sweeps of `count` that are left.
@@ -222,12 +239,10 @@ impl Cycles<'_> {
         left: Range<usize>,
     ) -> Result<Lazy> {
         let (sweeper, count) = (self.sweeper(level), left.end);
-        let bounds = [LOW, 1.0].map(|part| part * level.largest_eigenvalue);
         let mut room = None;
         let mut lazy = lazy;
         for k in left {
-            let numbers =
-                Sweep { start: lazy.start, unit: level.unit, factor: level.scale * omega(bounds, k, count) };
+            let numbers = Sweep { start: lazy.start, unit: level.unit, factor: self.factor(level, k, count) };
             let mut next = Vector::uninit(self.device, x.len())?;
             sweeper.sweep(&mut next, lazy.of(x, b), b, numbers, &mut room)?;
             std::mem::swap(x, &mut next);
@@ -245,8 +260,7 @@ impl Cycles<'_> {
                 if let Some(w) = &level.w {
                     ops::mul(x, w, b)?;
                 }
-                let bounds = [LOW, 1.0].map(|part| part * level.largest_eigenvalue);
-                let lazy = Lazy { start: level.scale * omega(bounds, 0, count), of_b: level.w.is_none() };
+                let lazy = Lazy { start: self.factor(level, 0, count), of_b: level.w.is_none() };
                 self.sweep(level, x, b, lazy, 1..count)
             }
         }

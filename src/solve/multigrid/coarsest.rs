@@ -81,17 +81,42 @@ pub(super) fn inverse(a: &Stencil) -> Result<Vec<f64>> {
     Ok(inverse)
 }
 
-/// The inverse of a symmetric positive definite matrix by elimination without pivots, exactly symmetric; `None` where a
+/// The inverse of a symmetric positive definite matrix by elimination without exchanges, exactly symmetric; `None` where a
 /// pivot is no more than `least`.
-pub(super) fn invert(mut a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
+pub(super) fn invert(a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
+    let inverse = eliminated(a, n, least, false)?;
+    let transposed = |i: usize, j: usize| inverse.get(j * n + i).copied();
+    let mut symmetric = Vec::with_capacity(n * n);
+    for i in 0..n {
+        for j in 0..n {
+            symmetric.push(0.5 * (inverse.get(i * n + j)? + transposed(i, j)?));
+        }
+    }
+    Some(symmetric)
+}
+
+/// The inverse of any matrix, with exchanges of rows; `None` where no pivot is larger than `least`.
+pub(super) fn invert_any(a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
+    eliminated(a, n, least, true)
+}
+
+fn eliminated(mut a: Vec<f64>, n: usize, least: f64, exchanges: bool) -> Option<Vec<f64>> {
     let mut inverse = vec![0.0; n * n];
     for (i, row) in inverse.chunks_mut(n.max(1)).enumerate() {
         *row.get_mut(i)? = 1.0;
     }
     // Gauss-Jordan: rows of both are copied out, so that the others can be changed.
     for k in 0..n {
+        if exchanges {
+            let size = |i: usize| a.get(i * n + k).map_or(0.0, |v| v.abs());
+            let largest = (k..n).fold(k, |best, i| if size(i) > size(best) { i } else { best });
+            for j in (0..n).filter(|_| largest != k) {
+                a.swap(k * n + j, largest * n + j);
+                inverse.swap(k * n + j, largest * n + j);
+            }
+        }
         let pivot = *a.get(k * n + k)?;
-        if pivot <= least || !pivot.is_finite() {
+        if (if exchanges { pivot.abs() } else { pivot }) <= least || !pivot.is_finite() {
             return None;
         }
         let of = |m: &[f64]| -> Option<Vec<f64>> {
@@ -112,12 +137,5 @@ pub(super) fn invert(mut a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> 
             other_i.iter_mut().zip(&row_i).for_each(|(v, r)| *v -= factor * r);
         }
     }
-    let transposed = |i: usize, j: usize| inverse.get(j * n + i).copied();
-    let mut symmetric = Vec::with_capacity(n * n);
-    for i in 0..n {
-        for j in 0..n {
-            symmetric.push(0.5 * (inverse.get(i * n + j)? + transposed(i, j)?));
-        }
-    }
-    Some(symmetric)
+    Some(inverse)
 }

@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
-use super::OP;
+use super::{OP, unsupported};
 use crate::data::{Matrix, StoredMatrix, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::host::aggregate::{
-    Fine, coarser, coarser_by_blocks, largest_eigenvalue, null_vectors, orthonormal,
+    Fine, coarser, coarser_by_blocks, coarser_of_any, largest_eigenvalue, largest_row_sum, null_vectors,
+    orthonormal,
 };
 use crate::host::parallel::Threads;
 use crate::host::{Csr, NearNullSpace, number};
 use crate::ops::LinOp;
 use crate::solve::drive::scales::power;
-use crate::solve::multigrid::coarsest::{MOST_DENSE, dense, full, invert};
+use crate::solve::multigrid::coarsest::{MOST_DENSE, dense, full, invert, invert_any};
 use crate::solve::stationary::prefers_one_pass;
 
 /// Which connections count as strong on the finest level; half of it on the next, and so on.
@@ -27,6 +28,8 @@ pub(super) struct Hierarchy {
     pub exponent: i32,
     /// Whether smooth errors are several vectors.
     pub is_of_vectors: bool,
+    /// Whether the matrix is.
+    pub is_symmetric: bool,
 }
 
 pub(super) struct Level {
@@ -37,10 +40,10 @@ pub(super) struct Level {
     /// `D⁻¹` is `scale w` in these units; without `w` a number.
     pub w: Option<Vector>,
     pub scale: f32,
-    /// Of `D⁻¹ A`.
+    /// Of `D⁻¹ A`; a bound on it where that is not symmetric.
     pub largest_eigenvalue: f64,
     pub one_pass: bool,
-    /// `P` and `Pᵀ`.
+    /// `P` and `R`.
     pub transfer: Option<[StoredMatrix; 2]>,
 }
 
@@ -90,26 +93,34 @@ impl<'a> Scaled<'a> {
 
     /// The inverse of those, where the last level is small enough, on what is orthogonal to those of these vectors that the matrix
     /// maps to zero.
-    fn inverse(&self, vectors: &[Vec<f64>]) -> Result<Vec<f64>> {
+    fn inverse(&self, vectors: &[Vec<f64>], symmetric: bool) -> Result<Vec<f64>> {
         let n = self.a.shape().rows;
         let one = |i: usize| self.diagonal.get(i).map_or(1.0, |d| d.sqrt());
         let mut matrix = full(&self.a.as_ref().clone().map(|i, j, v| v / (one(i) * one(j))));
+        // Pivots of a diagonal of ones that are smaller than their rounding say nothing.
+        let least = n as f64 * f64::EPSILON;
+        let back = |i: usize| self.root(i) / one(i);
+        let back = |inverse: Vec<f64>| {
+            let all = inverse.into_iter().enumerate();
+            all.map(|(at, v)| v * (back(at / n.max(1)) * back(at % n.max(1)))).collect()
+        };
+        if !symmetric {
+            let inverse = invert_any(matrix, n, least).map(back);
+            return inverse.ok_or_else(|| Error::Matrix {
+                op: OP,
+                detail: format!("its coarsest level, of {n} unknowns, is singular to working precision"),
+            });
+        }
         // What the matrix maps to zero has no inverse: with the projector on it, in these units, there is one.
         let null = null_vectors(&self.a, vectors).into_iter();
         let null: Vec<Vec<(usize, f64)>> =
             orthonormal(null.map(|vector| vector.into_iter().map(|(i, v)| (i, v * one(i))).collect()));
         add_projectors(&mut matrix, n, &null, 1.0);
-        // Pivots of a diagonal of ones that are smaller than their rounding say nothing.
-        let mut inverse = invert(matrix, n, n as f64 * f64::EPSILON).ok_or_else(|| {
+        let mut inverse = invert(matrix, n, least).ok_or_else(|| {
             indefinite(format!("its coarsest level, of {n} unknowns, has a pivot that is not positive"))
         })?;
         add_projectors(&mut inverse, n, &null, -1.0);
-        let back = |i: usize| self.root(i) / one(i);
-        Ok(inverse
-            .into_iter()
-            .enumerate()
-            .map(|(at, v)| v * (back(at / n.max(1)) * back(at % n.max(1))))
-            .collect())
+        Ok(back(inverse))
     }
 }
 
@@ -126,8 +137,12 @@ fn add_projectors(matrix: &mut [f64], n: usize, vectors: &[Vec<(usize, f64)>], f
 }
 
 impl Hierarchy {
-    pub fn new(a: &dyn LinOp, pattern: &Csr, threads: Threads) -> Result<Self> {
+    pub fn new(a: &dyn LinOp, pattern: &Csr, is_symmetric: bool, threads: Threads) -> Result<Self> {
         let device = a.device();
+        let largest_eigenvalue = |a: &Csr, diagonal: &[f64]| match is_symmetric {
+            true => largest_eigenvalue(threads, a, diagonal),
+            false => largest_row_sum(threads, a, diagonal),
+        };
         let stored = |m| StoredMatrix::rounded(device, m);
         let diagonal = positive_diagonal(pattern, "")?;
         let smallest = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
@@ -143,7 +158,7 @@ impl Hierarchy {
             unit: power(-exponent),
             w,
             scale: constant.unwrap_or(1.0) as f32,
-            largest_eigenvalue: largest_eigenvalue(threads, pattern, &diagonal),
+            largest_eigenvalue: largest_eigenvalue(pattern, &diagonal),
             one_pass: prefers_one_pass(a, extent),
             transfer: None,
         };
@@ -152,20 +167,27 @@ impl Hierarchy {
                 space.check(OP, diagonal.len())?;
                 Some(Cow::Borrowed(space))
             }
-            None => NearNullSpace::found(pattern).map(Cow::Owned),
+            None if is_symmetric => NearNullSpace::found(pattern).map(Cow::Owned),
+            None => None,
         };
         // One vector above zero scales the matrix, so that it is that of ones.
         let vector = space.as_ref().and_then(|space| space.scalar());
         let mut current = Scaled::finest(pattern, diagonal, unit, vector);
         let mut space = space.filter(|space| space.scalar().is_none());
         let is_of_vectors = space.is_some();
+        if is_of_vectors && !is_symmetric {
+            return Err(unsupported(
+                "a near-null space of several vectors is taken for symmetric matrices only",
+            ));
+        }
         let mut theta = THETA;
         let mut levels = Vec::new();
         while current.a.shape().rows > MOST_DENSE
             && let Some((next, coarser_space)) = {
                 let fine = current.fine(level.largest_eigenvalue);
                 match &space {
-                    None => coarser(threads, fine, theta).map(|next| (next, None)),
+                    None if is_symmetric => coarser(threads, fine, theta).map(|next| (next, None)),
+                    None => coarser_of_any(threads, fine, theta).map(|next| (next, None)),
                     Some(space) => coarser_by_blocks(threads, fine, space)
                         .map(|(next, space)| (next, Some(Cow::Owned(space)))),
                 }
@@ -183,7 +205,7 @@ impl Hierarchy {
                 unit: 1.0,
                 w: None,
                 scale: 1.0,
-                largest_eigenvalue: largest_eigenvalue(threads, &below.a, &below.diagonal),
+                largest_eigenvalue: largest_eigenvalue(&below.a, &below.diagonal),
                 one_pass: prefers_one_pass(&a, extent),
                 a: Some(a),
                 transfer: None,
@@ -194,8 +216,11 @@ impl Hierarchy {
         let n = current.a.shape().rows;
         let ones = [vec![1.0; n]];
         let vectors = space.as_ref().map_or(&ones[..], |space| space.vectors());
-        let inverse = if n > MOST_DENSE { None } else { Some(dense(device, n, current.inverse(vectors)?)?) };
-        Ok(Hierarchy { levels, inverse, exponent, is_of_vectors })
+        let inverse = match n {
+            ..=MOST_DENSE => Some(dense(device, n, current.inverse(vectors, is_symmetric)?)?),
+            _ => None,
+        };
+        Ok(Hierarchy { levels, inverse, exponent, is_of_vectors, is_symmetric })
     }
 
     /// A level that is not the last, with what leads to the next and back.
