@@ -338,7 +338,7 @@ fn check_multigrid(args: &Args) -> support::Result {
         (Some(path), ..) => {
             let path = path.display();
             format!(
-                "it needs the grid that a matrix stands for, and {path} does not say it; --precond geometric looks for it in the entries, and --precond amg needs none, where the matrix is symmetric positive definite"
+                "it needs the grid that a matrix stands for, and {path} does not say it; --precond geometric looks for it in the entries, and --precond amg needs none, where the diagonal is positive"
             )
         }
         (_, Some(MethodKind::Cgls), _) => {

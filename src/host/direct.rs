@@ -156,6 +156,18 @@ impl DirectPlan {
         self.entries() <= most && self.seconds() <= 120.0
     }
 
+    /// The error of factors that would be made only if they took little.
+    pub(crate) fn is_too_much(&self) -> Error {
+        Error::Unsupported {
+            what: "sparse factors of this matrix".to_owned(),
+            why: format!(
+                "they are predicted to have {} entries and to take {:.0} s; SparseFactors::new makes them all the same",
+                self.entries(),
+                self.seconds()
+            ),
+        }
+    }
+
     /// Returns whether the matrix may be positive definite: it is symmetric, and its diagonal is positive.
     pub fn is_positive(&self) -> bool {
         self.is_positive

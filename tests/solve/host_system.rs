@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::common::harness::on_both;
 use crate::common::pairs::is_exact;
+use crate::common::random::Rng;
 use crate::common::worst::worst;
 use crate::systems::entries;
 use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, NormalParams, problems};
@@ -495,6 +496,35 @@ fn columns_in_any_units_are_certified() {
                 if let Ok((_, report)) = system.solve_observed(&b, &start, |_| {}) {
                     assert!(!report.converged(), "{name}: {report}");
                 }
+            }
+        }
+    });
+}
+
+/// Equations and unknowns in any units of their own: no row is taken for a penalty because of them, and all equations hold
+/// each by its own terms.
+#[test]
+fn systems_in_units_of_both_sides_are_solved() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let mut random = Rng::new(77);
+        for reach in [6, 10, 20] {
+            for _ in 0..4 {
+                let mut unit = || 10f64.powi(random.below(2 * reach + 1) as i32 - reach as i32);
+                let mut units = || (0..36).map(|_| unit()).collect::<Vec<f64>>();
+                let [rows, columns] = [(); 2].map(|()| units());
+                let grid = problems::poisson_2d(6, 6).to_csr();
+                let skew = |i: usize, j: usize| if i < j { 1.3 } else { 1.0 };
+                let a = grid.entries().map(|(i, j, v)| (i, j, v * skew(i, j) * rows[i] * columns[j]));
+                let a = entries(36, 36, a);
+                let want: Vec<f64> = wanted(36).iter().zip(&columns).map(|(v, unit)| v / unit).collect();
+                let b = a.mul_vec(&want).unwrap();
+                let (x, report) = solved(device, &a, &b, params(1e-6));
+                assert!(report.converged(), "{reach}: {report}");
+                let error = x.iter().zip(&want).map(|(x, w)| (x / w - 1.0).abs()).fold(0.0, worst);
+                assert!(error < 1e-3, "{reach}: {error:e}, {report}");
             }
         }
     });

@@ -1,6 +1,7 @@
 //! Detection of penalty rows.
 
 use super::eliminate::Side;
+use crate::host::prepare::{Duals, matching};
 
 /// The least ratio of a penalty to the sum of the other magnitudes of its row.
 const PENALTY: f64 = (1u64 << 26) as f64;
@@ -14,8 +15,12 @@ const CHANGE: f64 = 1.0 / (1u64 << 20) as f64;
 /// The ratio alone is not enough. An unknown in another unit has a large column (`A D` for a
 /// diagonal `D`), and in the saddle point `[D Bᵀ; B 0]` with a large `D` the neglected entries
 /// determine the multipliers. A row is therefore a penalty only if the terms `a_ki a_ij / a_ii`
-/// that elimination would add are small relative to the entries that row k and column j keep. This
-/// does not depend on scales.
+/// that elimination would add are small relative to the entries that row k and column j keep.
+///
+/// That does not see an unknown that is large beside its neighbours because both its equation and it
+/// are in units of their own (`D A E`): row k and column j may have an entry that is larger still.
+/// So the same terms are also compared with 1 in the units in which the entries of the matching with
+/// the largest product are 1, which do not depend on scales.
 pub(super) fn penalty_rows(rows: &Side, columns: &Side) -> Vec<(usize, f64)> {
     let mut found: Vec<Candidate> = rows.live().filter_map(|i| Candidate::new(rows, columns, i)).collect();
     if found.is_empty() {
@@ -36,6 +41,11 @@ pub(super) fn penalty_rows(rows: &Side, columns: &Side) -> Vec<(usize, f64)> {
         changes_little(columns, rows, &places, &row_tops, i, row_rest / value.abs())
             && changes_little(rows, columns, &places, &column_tops, i, column_rest / value.abs())
     });
+    if !found.is_empty()
+        && let Some(duals) = matching(rows.lines).duals
+    {
+        found.retain(|candidate| adds_little(rows, columns, &duals, candidate));
+    }
     found.iter().map(|candidate| (candidate.i, candidate.value)).collect()
 }
 
@@ -70,6 +80,21 @@ impl Candidate {
         let column_rest = column.map(|(_, a)| a.abs()).sum();
         Some(Self { i, value, row_rest, column_rest })
     }
+}
+
+/// Returns whether elimination adds little to any entry, where the entries of the matching are 1.
+fn adds_little(rows: &Side, columns: &Side, duals: &Duals, candidate: &Candidate) -> bool {
+    let Candidate { i, value, .. } = *candidate;
+    let of = |list: &[f64], k: usize| list.get(k).copied().unwrap_or_default();
+    let size = |row: usize, column: usize, v: f64| {
+        v.abs().log2() + of(&duals.rows, row) + of(&duals.columns, column)
+    };
+    let largest = f64::max;
+    let across = rows.lines.row(i).filter(|(j, _)| *j != i && columns.is_live(*j));
+    let row = across.map(|(j, v)| size(i, j, v)).fold(f64::NEG_INFINITY, largest);
+    let across = columns.lines.row(i).filter(|(k, _)| *k != i && rows.is_live(*k));
+    let column = across.map(|(k, v)| size(k, i, v)).fold(f64::NEG_INFINITY, largest);
+    row + column - size(i, i, value) <= CHANGE.log2()
 }
 
 fn is_in(places: &[bool], k: usize) -> bool {

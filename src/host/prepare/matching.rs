@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 /// A row for every column.
 #[derive(Debug)]
-pub(super) struct Matching {
+pub(in crate::host) struct Matching {
     /// The row of each column: a permutation. Columns past the rank have rows that were left.
     pub rows: Vec<usize>,
     /// Largest number of entries of which no two share a row or a column, explicit zeros not counted.
@@ -22,7 +22,7 @@ pub(super) struct Matching {
 
 /// Logarithms of scales: `log₂|a_ij| + rows_i + columns_j <= 0`, but for rounding, and 0 for matched entries.
 #[derive(Clone, Debug)]
-pub(super) struct Duals {
+pub(in crate::host) struct Duals {
     pub rows: Vec<f64>,
     pub columns: Vec<f64>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Duals {
 /// The matching of a square matrix with the largest `Π |a_ij|`. Ties go to the diagonal where the first bounds show them.
 ///
 /// At worst a walk through the whole matrix for every column; a few entries for most columns in practice.
-pub(super) fn matching(a: &Csr) -> Matching {
+pub(in crate::host) fn matching(a: &Csr) -> Matching {
     let mut search = Search::new(a);
     search.take_cheap();
     for column in 0..search.columns.len() {

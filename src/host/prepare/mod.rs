@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::host::{Csr, Triplets, number};
-use matching::matching;
+pub(in crate::host) use matching::{Duals, matching};
 
 pub(in crate::host) use scales::{Exponents, exponent, power};
 

@@ -35,7 +35,7 @@ impl Exponents {
     /// columns.
     pub fn balanced(a: &Csr, farthest: i32) -> Self {
         /// The largest of a row may then be of a column that is too large, and all others vanish beside it.
-        const APART: i32 = 128;
+        const APART: i32 = 40;
         let mut made = Self { rows: vec![0; a.shape().rows], columns: vec![0; a.shape().cols] };
         let sizes = || a.values().iter().filter_map(|&v| exponent(v));
         let range = sizes().max().zip(sizes().min()).map_or(0, |(most, least)| most - least);

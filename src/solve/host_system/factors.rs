@@ -13,7 +13,7 @@ use super::{HostSystem, Road};
 #[cfg(feature = "direct")]
 use crate::error::Result;
 #[cfg(feature = "direct")]
-use crate::host::aggregate::suits;
+use crate::host::aggregate::{is_damped, suits};
 #[cfg(feature = "direct")]
 use crate::host::{Csr, DirectPlan};
 #[cfg(feature = "direct")]
@@ -61,6 +61,11 @@ impl HostSystem {
             ByCost if !self.params.null_space.is_empty() => vec![iterations],
             // Where the grid is known, nothing is sooner than multigrid, whose set-up is none.
             ByCost if self.is_large_grid() => vec![iterations],
+            // To predict what LU factors take would take as long as the set-up of multigrid.
+            ByCost if self.is_large_transport() => {
+                self.patience = Some(Duration::from_secs(10));
+                vec![iterations, factors, iterations]
+            }
             First => vec![factors, iterations],
             Last => vec![iterations, factors],
             ByCost => match DirectPlan::new(self.normal.matrix()) {
@@ -91,14 +96,11 @@ impl HostSystem {
         if !plan.is_feasible() || within.is_some_and(|within| seconds > within.as_secs_f64()) {
             return vec![iterations];
         }
-        let scales = self.normal.column_scales();
-        let vector: Vec<f64> = scales.iter().map(|s| s.recip()).collect();
-        let aggregates = || suits(matrix, Some(&vector));
         // The set-up of multigrid takes that long on the host, which is most of such a solve on any device.
         let multigrid = 0.03 + 1.5e-6 * matrix.shape().rows as f64;
         // Multigrid takes vectors in nodes too, in more iterations than others.
         let most = if plan.is_positive() && self.nodes().is_none() { 15.0 } else { 2.0 };
-        if seconds <= multigrid || seconds <= most && !(plan.is_positive() && aggregates()) {
+        if seconds <= multigrid || seconds <= most && !(plan.is_positive() && self.suits()) {
             return vec![factors, iterations];
         }
         // At most twice what the better of the two takes.
@@ -106,10 +108,41 @@ impl HostSystem {
         vec![iterations, factors, iterations]
     }
 
+    /// Whether aggregation suits the reduced matrix.
+    fn suits(&self) -> bool {
+        let scales = self.normal.column_scales();
+        let vector: Vec<f64> = scales.iter().map(|s| s.recip()).collect();
+        suits(self.normal.matrix(), Some(&vector))
+    }
+
+    /// Whether it is one without symmetry that suits aggregation, and so large that iterations have ended before factors are made.
+    fn is_large_transport(&self) -> bool {
+        /// Below, factors take less than a second where diffusion is in the plane.
+        const LARGE: usize = 100_000;
+        /// With less bandwidth factors take no longer in space.
+        const NARROW: usize = 30;
+        let matrix = self.normal.matrix();
+        matrix.shape().rows > LARGE
+            && !self.normal.is_symmetric()
+            && matrix.bandwidth() >= NARROW
+            && is_damped(matrix)
+            && self.suits()
+    }
+
+    /// The order of elimination; an error where factors are tried by what they cost, and that is too much.
+    fn planned(&self, matrix: &Csr) -> Result<DirectPlan> {
+        let plan = self.order.take().map_or_else(|| DirectPlan::new(matrix), Ok)?;
+        let within = self.params.auto.stop.within.map_or(f64::INFINITY, |within| within.as_secs_f64());
+        if self.params.direct == DirectUse::ByCost && !(plan.is_feasible() && plan.seconds() <= within) {
+            return Err(plan.is_too_much());
+        }
+        Ok(plan)
+    }
+
     pub(super) fn factored(&self, right: &[f64]) -> Result<(Vec<f64>, SolvedBy)> {
         let made = self.direct.get_or_init(|| {
             let matrix = self.pinned();
-            let plan = self.order.take().map_or_else(|| DirectPlan::new(&matrix), Ok)?;
+            let plan = self.planned(&matrix)?;
             if let Some(hear) = &self.heard {
                 hear(&AutoEvent::Factors { seconds: plan.seconds() });
             }

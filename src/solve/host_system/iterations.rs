@@ -118,11 +118,13 @@ impl HostSystem {
     fn stored(&self) -> Result<StoredMatrix> {
         let (device, normal) = (self.given.device(), &self.normal);
         let mut stored = StoredMatrix::new(device, normal.matrix().clone(), self.params.format)?;
+        // Nodes need symmetry.
+        let takes_vectors = normal.is_symmetric() || self.params.near_null_space.is_none();
+        if let Some(space) = self.near_null_space().filter(|_| takes_vectors) {
+            stored = stored.with_near_null_space(space)?;
+        }
         if !normal.is_symmetric() {
             return Ok(stored);
-        }
-        if let Some(space) = self.near_null_space() {
-            stored = stored.with_near_null_space(space)?;
         }
         let said = self.said_null_space()?;
         let singular = if said.is_empty() { normal.null_vectors() } else { Vec::new() };

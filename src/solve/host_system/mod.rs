@@ -218,6 +218,11 @@ impl HostSystem {
     pub(crate) fn bytes_of_factors(&self) -> u64 {
         #[cfg(feature = "direct")]
         if self.roads.contains(&Road::Factors) {
+            if self.order.borrow().is_none()
+                && let Ok(plan) = DirectPlan::new(self.normal.matrix())
+            {
+                self.order.replace(Some(plan));
+            }
             // A number and an index for each entry.
             return self.order.borrow().as_ref().map_or(0, |plan| 12 * plan.entries() as u64);
         }

@@ -62,14 +62,7 @@ impl SparseFactors {
         let pattern = entries(OP, a)?;
         let plan = DirectPlan::new(pattern)?;
         if only_feasible && !plan.is_feasible() {
-            return Err(Error::Unsupported {
-                what: "sparse factors of this matrix".to_owned(),
-                why: format!(
-                    "they are predicted to have {} entries and to take {:.0} s; SparseFactors::new makes them all the same",
-                    plan.entries(),
-                    plan.seconds()
-                ),
-            });
+            return Err(plan.is_too_much());
         }
         Ok(SparseFactors {
             direct: plan.factor(pattern)?,

@@ -308,6 +308,18 @@ fn large_diagonals_of_other_kinds_are_no_penalties() {
         assert_eq!(found.eliminated().penalties, 0, "{number}");
         check_undone(a, &found, &numbers.vector(a.shape().rows));
     }
+    // Equations and unknowns in units of their own, which have nothing to do with each other: neighbours of a large diagonal
+    // entry have entries larger than those that elimination would change.
+    for reach in [6, 10, 40] {
+        for seed in 0..20 {
+            let mut numbers = Numbers(100 + seed);
+            let mut unit = || 10f64.powi(numbers.below(2 * reach + 1) as i32 - reach as i32);
+            let mut units = || (0..36).map(|_| unit()).collect::<Vec<f64>>();
+            let [rows, columns] = [(); 2].map(|()| units());
+            let found = form(&grid.clone().map(|i, j, v| v * rows[i] * columns[j]));
+            assert_eq!(found.eliminated().penalties, 0, "{reach} {seed}");
+        }
+    }
     // With a stabilisation that outweighs what is neglected they are.
     let stable =
         Triplets::from_entries(Shape::new(9, 9), saddle(1e12).entries().chain((6..9).map(|k| (k, k, -1.0))))
