@@ -84,7 +84,7 @@ pub(super) fn inverse(a: &Stencil) -> Result<Vec<f64>> {
 /// The inverse of a symmetric positive definite matrix by elimination without exchanges, exactly symmetric; `None` where a
 /// pivot is no more than `least`.
 pub(super) fn invert(a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
-    let inverse = eliminated(a, n, least, false)?;
+    let inverse = eliminated::<false>(a, n, least)?;
     let transposed = |i: usize, j: usize| inverse.get(j * n + i).copied();
     let mut symmetric = Vec::with_capacity(n * n);
     for i in 0..n {
@@ -97,17 +97,18 @@ pub(super) fn invert(a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
 
 /// The inverse of any matrix, with exchanges of rows; `None` where no pivot is larger than `least`.
 pub(super) fn invert_any(a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
-    eliminated(a, n, least, true)
+    eliminated::<true>(a, n, least)
 }
 
-fn eliminated(mut a: Vec<f64>, n: usize, least: f64, exchanges: bool) -> Option<Vec<f64>> {
+/// Two functions, so that who has no use for exchanges does not carry them.
+fn eliminated<const EXCHANGES: bool>(mut a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
     let mut inverse = vec![0.0; n * n];
     for (i, row) in inverse.chunks_mut(n.max(1)).enumerate() {
         *row.get_mut(i)? = 1.0;
     }
     // Gauss-Jordan: rows of both are copied out, so that the others can be changed.
     for k in 0..n {
-        if exchanges {
+        if EXCHANGES {
             let size = |i: usize| a.get(i * n + k).map_or(0.0, |v| v.abs());
             let largest = (k..n).fold(k, |best, i| if size(i) > size(best) { i } else { best });
             for j in (0..n).filter(|_| largest != k) {
@@ -116,7 +117,7 @@ fn eliminated(mut a: Vec<f64>, n: usize, least: f64, exchanges: bool) -> Option<
             }
         }
         let pivot = *a.get(k * n + k)?;
-        if (if exchanges { pivot.abs() } else { pivot }) <= least || !pivot.is_finite() {
+        if (if EXCHANGES { pivot.abs() } else { pivot }) <= least || !pivot.is_finite() {
             return None;
         }
         let of = |m: &[f64]| -> Option<Vec<f64>> {
