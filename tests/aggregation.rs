@@ -11,8 +11,8 @@ use common::systems;
 use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, problems};
 use texla::ops::{self, Checked, Combine, LinOp, Product};
 use texla::solve::{
-    AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Cycle, Gmres, GmresParams, Jacobi,
-    Preconditioner, Smoother, SolveReport, Stop, StopReason,
+    AggregationLevel, AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Cycle, Gmres,
+    GmresParams, Jacobi, Preconditioner, Smoother, SolveReport, Stop, StopReason,
 };
 use texla::{
     BandedMatrix, Device, Error, Matrix, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector,
@@ -191,7 +191,25 @@ fn a_cycle_is_that_of_the_twin() {
     });
 }
 
-/// Each matrix is `Pᵀ A P` of the one before, with ones on its diagonal, and no eigenvalue is much larger than sweeps take it
+/// Each matrix is `R A P` of the one before, with ones on its diagonal and at most half of the unknowns.
+fn check_levels(name: &str, levels: &[AggregationLevel<'_>]) {
+    for (depth, pair) in levels.windows(2).enumerate() {
+        let (fine, coarse) = (&pair[0], &pair[1]);
+        let scale = if depth == 0 { unit(fine.a) } else { 1.0 };
+        let a = systems::mapped(fine.a, |v| v * scale);
+        let want = fine.r.unwrap().mul(&a.mul(fine.p.unwrap()).unwrap()).unwrap();
+        assert_eq!((want.cols(), want.row_ptr()), (coarse.a.cols(), coarse.a.row_ptr()));
+        for (got, want) in coarse.a.values().iter().zip(want.values()) {
+            assert!((got - want).abs() <= 1e-12 * coarse.a.max_abs(), "{name}: {got} {want}");
+        }
+        assert!(coarse.a.diagonal().iter().all(|d| *d == 1.0), "{name}");
+        assert!(2 * coarse.a.shape().rows <= fine.a.shape().rows, "{name}");
+    }
+    let last = levels.last().unwrap();
+    assert!(last.p.is_none() && last.r.is_none());
+}
+
+/// The next matrix is `Pᵀ A P`, and no eigenvalue is much larger than sweeps take it
 /// to be.
 #[test]
 fn levels_are_those_of_galerkin() {
@@ -201,20 +219,13 @@ fn levels_are_those_of_galerkin() {
             let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
             let levels: Vec<_> = m.levels().collect();
             assert_eq!(levels[0].a, &csr);
-            for (depth, pair) in levels.windows(2).enumerate() {
-                let (fine, coarse) = (&pair[0], &pair[1]);
-                let p = fine.p.unwrap();
-                let scale = if depth == 0 { unit(&csr) } else { 1.0 };
-                let a = systems::mapped(fine.a, |v| v * scale);
-                let want = p.transposed().mul(&a.mul(p).unwrap()).unwrap();
-                assert_eq!((want.cols(), want.row_ptr()), (coarse.a.cols(), coarse.a.row_ptr()));
-                for (got, want) in coarse.a.values().iter().zip(want.values()) {
-                    assert!((got - want).abs() <= 1e-12, "{name}: {got} {want}");
-                }
-                assert!(coarse.a.is_symmetric() && coarse.a.diagonal().iter().all(|d| *d == 1.0));
-                assert!(2 * coarse.a.shape().rows <= fine.a.shape().rows, "{name}");
+            check_levels(name, &levels);
+            for pair in levels.windows(2) {
+                assert!(
+                    pair[1].a.is_symmetric() && pair[0].r == pair[0].p.map(Csr::transposed).as_ref(),
+                    "{name}"
+                );
             }
-            assert!(levels.last().unwrap().p.is_none());
             for level in &levels {
                 let d = level.a.diagonal();
                 let n = d.len();
@@ -244,18 +255,9 @@ fn levels_without_symmetry_have_both_sides() {
             let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
             assert_eq!(m.sweeps(), 2);
             let levels: Vec<_> = m.levels().collect();
-            for (depth, pair) in levels.windows(2).enumerate() {
-                let (fine, coarse) = (&pair[0], &pair[1]);
-                let scale = if depth == 0 { unit(&csr) } else { 1.0 };
-                let a = systems::mapped(fine.a, |v| v * scale);
-                let want = fine.r.unwrap().mul(&a.mul(fine.p.unwrap()).unwrap()).unwrap();
-                assert_eq!((want.cols(), want.row_ptr()), (coarse.a.cols(), coarse.a.row_ptr()));
-                for (got, want) in coarse.a.values().iter().zip(want.values()) {
-                    assert!((got - want).abs() <= 1e-12 * coarse.a.max_abs(), "{name}: {got} {want}");
-                }
-                assert!(coarse.a.diagonal().iter().all(|d| *d == 1.0), "{name}");
-                assert!(2 * coarse.a.shape().rows <= fine.a.shape().rows, "{name}");
-                assert_ne!(fine.r.unwrap(), &fine.p.unwrap().transposed(), "{name}");
+            check_levels(name, &levels);
+            for pair in levels.windows(2) {
+                assert_ne!(pair[0].r.unwrap(), &pair[0].p.unwrap().transposed(), "{name}");
             }
             for level in &levels {
                 // Growth over many products: no eigenvalue is larger than sweeps take it, nor much smaller than half of that.
@@ -272,8 +274,6 @@ fn levels_without_symmetry_have_both_sides() {
                 let (found, taken) = (growth.exp(), level.largest_eigenvalue);
                 assert!(found <= 1.02 * taken && taken <= 3.0 * found, "{name}: {found} {taken}");
             }
-            let last = levels.last().unwrap();
-            assert!(last.p.is_none() && last.r.is_none());
         }
         // Of the transpose both change places.
         let csr = wind(40, 30, 2.0, true);

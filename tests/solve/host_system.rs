@@ -10,8 +10,8 @@ use crate::common::worst::worst;
 use crate::systems::entries;
 use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, NormalParams, problems};
 use texla::solve::{
-    AutoParams, Choice, DirectUse, HostReport, HostSystem, HostSystemParams, MethodKind, PreconditionerKind,
-    Slice, SolvedBy, Stop, StopReason,
+    AutoEvent, AutoParams, Choice, DirectUse, HostReport, HostSystem, HostSystemParams, MethodKind,
+    PreconditionerKind, Slice, SolvedBy, Stop, StopReason,
 };
 use texla::{Device, Error, Result};
 
@@ -526,6 +526,67 @@ fn systems_in_units_of_both_sides_are_solved() {
                 let error = x.iter().zip(&want).map(|(x, w)| (x / w - 1.0).abs()).fold(0.0, worst);
                 assert!(error < 1e-3, "{reach}: {error:e}, {report}");
             }
+        }
+    });
+}
+
+/// Transport whose speed changes from cell to cell, so that scaling makes something else of a constant: that goes to multigrid with the
+/// matrix.
+#[test]
+fn scaled_transport_is_aggregated_along_its_own_constant() {
+    on_both(|device| {
+        let n = 32;
+        let speed = |i: usize| [0.1, 300.0, 3.0, 40.0][(i / 3 + i / n) % 4];
+        let wind = |(i, j, v): (usize, usize, f64)| match i.cmp(&j) {
+            std::cmp::Ordering::Greater => (i, j, v - speed(i)),
+            std::cmp::Ordering::Less => (i, j, v),
+            std::cmp::Ordering::Equal => (i, j, v + 2.0 * speed(i)),
+        };
+        let a = entries(n * n, n * n, problems::poisson_2d(n, n).to_csr().entries().map(wind));
+        let b = a.mul_vec(&wanted(n * n)).unwrap();
+        let (_, report) = solved(device, &a, &b, params(1e-5).with_direct(DirectUse::Never));
+        assert!(report.converged(), "{report}");
+        let [run] = &report.runs[..] else { panic!("{report}") };
+        assert_eq!(run.choice.to_string(), "gmres(50) with amg", "{run}");
+        assert!(run.iterations() <= 30, "{report}");
+    });
+}
+
+/// Of many unknowns without symmetry that multigrid suits factors are predicted, and made, only once iterations have ended without
+/// an answer.
+#[test]
+fn factors_of_large_transport_wait() {
+    on_both(|device| {
+        let n = 320;
+        if device.capabilities().max_texture_size < 1024 || !is_exact(device) {
+            return;
+        }
+        let wind = |(i, j, v): (usize, usize, f64)| {
+            (
+                i,
+                j,
+                if i == j {
+                    v + 1.0
+                } else if i == j + 1 {
+                    v - 1.0
+                } else {
+                    v
+                },
+            )
+        };
+        let a = entries(n * n, n * n, problems::poisson_2d(n, n).to_csr().entries().map(wind));
+        let b = a.mul_vec(&wanted(n * n)).unwrap();
+        for (most, event) in [(1000, false), (2, true)] {
+            let seen = Rc::new(std::cell::Cell::new(false));
+            let auto = AutoParams::default().with_stop(Stop::relative(1e-5)).with_max_iters(most);
+            let params = params(1e-5).with_auto(auto);
+            let saw = Rc::clone(&seen);
+            let system = HostSystem::new(device, a.clone(), params).unwrap().heard(move |event| {
+                saw.set(saw.get() || matches!(event, AutoEvent::Factors { .. }));
+            });
+            let (_, report) = system.solve(&b).unwrap();
+            assert!(report.converged(), "{most}: {report}");
+            assert_eq!(seen.get(), event, "{most}: {report}");
         }
     });
 }

@@ -25,11 +25,13 @@ pub(crate) fn suits(a: &Csr, vector: Option<&[f64]>) -> bool {
 }
 
 /// Whether Jacobi sweeps damp what a matrix that is not symmetric has beside smooth errors: in nearly all rows the diagonal is at
-/// least half of what stands beside it. Where transport outweighs diffusion and differences are central, it is not.
-pub(crate) fn is_damped(a: &Csr) -> bool {
+/// least half of what stands beside it, in units of a vector as for [`suits`]. Where transport outweighs diffusion and differences are
+/// central, it is not.
+pub(crate) fn is_damped(a: &Csr, vector: Option<&[f64]>) -> bool {
+    let of = |i: usize| vector.map_or(1.0, |v| v.get(i).copied().unwrap_or(1.0));
     let is_damped = |i: &usize| {
         let (mut diagonal, mut beside) = (0.0, 0.0);
-        a.row(*i).for_each(|(j, v)| if *i == j { diagonal += v } else { beside += v.abs() });
+        a.row(*i).for_each(|(j, v)| if *i == j { diagonal += v * of(j) } else { beside += v.abs() * of(j) });
         beside <= 2.0 * diagonal
     };
     let rows = a.shape().rows;
@@ -156,7 +158,12 @@ mod tests {
         for (a, damped) in
             [(transport(0.9), true), (transport(2.9), true), (transport(3.2), false), (upwind, true)]
         {
-            assert_eq!(is_damped(&a), damped);
+            assert_eq!(is_damped(&a, None), damped);
+            // Rows and columns in other units are the same if that is said.
+            let unit = |i: usize| f64::from(1 << (i % 7));
+            let vector: Vec<f64> = (0..144).map(|i| 1.0 / unit(i)).collect();
+            let scaled = a.map(|i, j, v| unit(i * 5) * v * unit(j));
+            assert_eq!(is_damped(&scaled, Some(&vector)), damped);
         }
         // Single rows do not decide, a zero on the diagonal of many does.
         let holes = |every: usize| {
@@ -164,7 +171,7 @@ mod tests {
                 .to_csr()
                 .map(|i, j, v| if i == j && i % every == 0 { 0.0 } else { v })
         };
-        assert_eq!([200, 10].map(|every| is_damped(&holes(every))), [true, false]);
+        assert_eq!([200, 10].map(|every| is_damped(&holes(every), None)), [true, false]);
     }
 
     #[test]

@@ -37,8 +37,9 @@ const OP: &str = "NormalForm";
 ///    matrix, in any order, is eliminated completely.
 /// 2. **Penalty rows**, `|a_ii| > 2^26 Σ_(j≠i) |a_ij|`: `x_i` is fixed at `b_i / a_ii`, where known
 ///    unknowns have moved into `b_i`, and step 1 is repeated. A row is excluded if its elimination
-///    would add more than 2^-20 of the largest entry of another row or column to an entry there:
-///    its unknown has another unit, or it belongs to the large block of a saddle point.
+///    would add more than 2^-20 of the largest entry of another row or column to an entry there, or
+///    more than 2^-20 where the entries of the matching with the largest product are 1: its unknown
+///    or its equation has another unit, or it belongs to the large block of a saddle point.
 /// 3. **Empty rows and columns** are removed in pairs, so that the matrix stays square. An
 ///    unknown of an empty column is free, since no equation is left that contains it, and set to 0.
 ///    Surplus empty rows or columns stay as zeros. Stored zeros do not count as entries in any step
@@ -53,8 +54,10 @@ const OP: &str = "NormalForm";
 /// 6. **Sign**: if the whole diagonal is negative, the system is negated.
 /// 7. **Scaling**: by `D^-1/2` on both sides, rounded to powers of two, so that
 ///    `1/2 <= |a'_ii| < 2` and no entry is rounded. If the diagonal contains a zero, or if an entry
-///    would reach 2^100, the largest entries of rows and columns are brought into `1/4 .. 2`
-///    instead, with equal scales for rows and columns of a symmetric matrix.
+///    would reach 2^40, the largest entries of rows and columns are brought into `1/4 .. 2`
+///    instead, with equal scales for rows and columns of a symmetric matrix. Others whose entries
+///    are more than 2^40 apart begin from the matching with the largest product, as
+///    [`Prepared`](crate::host::Prepared) does.
 ///
 /// [`NormalParams`] turns each of these off, or asserts it.
 ///
@@ -66,7 +69,8 @@ const OP: &str = "NormalForm";
 ///
 /// # Cost
 /// Constructing the form takes O(nnz) time and memory, up to a factor that grows more slowly than
-/// log n (union-find). Each vector takes one walk through the eliminated entries.
+/// log n (union-find); a matching besides where there may be penalty rows, and for the scales of
+/// step 7 that need one. Each vector takes one walk through the eliminated entries.
 ///
 /// # Source
 /// E. Andersen, K. Andersen, 1995 (one-entry rows and columns in the presolve of linear programs);

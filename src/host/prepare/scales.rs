@@ -34,7 +34,7 @@ impl Exponents {
     /// `2^APART` apart, from the matching with the largest product first. Those of a symmetric matrix are equal for rows and
     /// columns.
     pub fn balanced(a: &Csr, farthest: i32) -> Self {
-        /// The largest of a row may then be of a column that is too large, and all others vanish beside it.
+        /// The largest entry of every row may then be of one column, and all others vanish beside it.
         const APART: i32 = 40;
         let mut made = Self { rows: vec![0; a.shape().rows], columns: vec![0; a.shape().cols] };
         let sizes = || a.values().iter().filter_map(|&v| exponent(v));

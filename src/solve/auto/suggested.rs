@@ -45,6 +45,7 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
         ]);
         return Ok(choices);
     };
+    let vector = a.near_null_space().and_then(NearNullSpace::scalar);
     let ilut = Choice::new(Gmres, Ilut);
     let more =
         Choice { restart: 100, ilu: IluParams { fill: 40, drop: 1e-5, tolerance: 1e-4, ..ilut.ilu }, ..ilut };
@@ -54,10 +55,7 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
         if is_grid {
             choices.push(Choice::new(Cg, Geometric));
         }
-        if is_grid
-            || suits(pattern, a.near_null_space().and_then(NearNullSpace::scalar))
-            || is_of_vectors(a, pattern)
-        {
+        if is_grid || suits(pattern, vector) || is_of_vectors(a, pattern) {
             choices.push(Choice::new(Cg, Amg));
         }
         choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
@@ -65,11 +63,7 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
     if symmetric && !positive && !pattern.second_block().is_empty() {
         choices.push(Choice::new(Minres, Saddle));
     }
-    if !symmetric
-        && positive_diagonal
-        && suits(pattern, a.near_null_space().and_then(NearNullSpace::scalar))
-        && is_damped(pattern)
-    {
+    if !symmetric && positive_diagonal && suits(pattern, vector) && is_damped(pattern, vector) {
         choices.push(Choice::new(Gmres, Amg));
     }
     choices.push(ilut);

@@ -25,7 +25,7 @@ use crate::solve::auto::AutoEvent;
 pub enum DirectUse {
     /// By what they are predicted to take: first where that is less than the set-up of multigrid, or where that does not suit the
     /// matrix and it is less than 15 s for Cholesky's and 2 s for others and for vectors in nodes; last up to 2 minutes, after iterations
-    /// have taken as long. Never where it is more than [`Stop::within`](crate::solve::Stop::within).
+    /// have taken as long; predicted only then for more than 100,000 unknowns without symmetry that multigrid suits. Never where it is more than [`Stop::within`](crate::solve::Stop::within).
     #[default]
     ByCost,
     /// Iterations alone.
@@ -100,7 +100,9 @@ impl HostSystem {
         let multigrid = 0.03 + 1.5e-6 * matrix.shape().rows as f64;
         // Multigrid takes vectors in nodes too, in more iterations than others.
         let most = if plan.is_positive() && self.nodes().is_none() { 15.0 } else { 2.0 };
-        if seconds <= multigrid || seconds <= most && !(plan.is_positive() && self.suits()) {
+        if seconds <= multigrid
+            || seconds <= most && !(plan.is_positive() && suits(matrix, Some(&self.scaled_ones())))
+        {
             return vec![factors, iterations];
         }
         // At most twice what the better of the two takes.
@@ -108,11 +110,9 @@ impl HostSystem {
         vec![iterations, factors, iterations]
     }
 
-    /// Whether aggregation suits the reduced matrix.
-    fn suits(&self) -> bool {
-        let scales = self.normal.column_scales();
-        let vector: Vec<f64> = scales.iter().map(|s| s.recip()).collect();
-        suits(self.normal.matrix(), Some(&vector))
+    /// What scaling has made of ones.
+    fn scaled_ones(&self) -> Vec<f64> {
+        self.normal.column_scales().iter().map(|s| s.recip()).collect()
     }
 
     /// Whether it is one without symmetry that suits aggregation, and so large that iterations have ended before factors are made.
@@ -125,11 +125,11 @@ impl HostSystem {
         matrix.shape().rows > LARGE
             && !self.normal.is_symmetric()
             && matrix.bandwidth() >= NARROW
-            && is_damped(matrix)
-            && self.suits()
+            && is_damped(matrix, Some(&self.scaled_ones()))
+            && suits(matrix, Some(&self.scaled_ones()))
     }
 
-    /// The order of elimination; an error where factors are tried by what they cost, and that is too much.
+    /// The order of elimination; an error if factors are tried by what they cost, and that is too much.
     fn planned(&self, matrix: &Csr) -> Result<DirectPlan> {
         let plan = self.order.take().map_or_else(|| DirectPlan::new(matrix), Ok)?;
         let within = self.params.auto.stop.within.map_or(f64::INFINITY, |within| within.as_secs_f64());
