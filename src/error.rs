@@ -195,8 +195,8 @@ pub enum Error {
     },
     /// A singular system without a solution: the right-hand side has a part in the null space of the matrix.
     #[error(
-        "{op}: no solution: the right-hand side has a part of norm {found:.3e} in the null space of the transposed matrix, expected at \
-         most {bound:.3e}"
+        "{op}: no solution: the right-hand side has a part of norm {found:.3e} in what is the null space of the transposed matrix \
+         but for rounding, expected at most {bound:.3e}"
     )]
     Inconsistent {
         /// The solver.

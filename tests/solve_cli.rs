@@ -978,7 +978,7 @@ fn least_squares_are_damped() {
     let (code, report) = json(&["--matrix", &square, "--damp", "0.5"]);
     assert_eq!((code, &report["method"]), (0, &"cgls".into()), "{report}");
     for bad in ["0", "-1", "inf"] {
-        assert_refused(&["--matrix", &square, &format!("--damp={bad}")], "expected a number above 0");
+        assert_refused(&["--matrix", &square, "--damp", bad], "expected a number above 0");
     }
     assert_refused(&["--matrix", &square, "--damp", "1", "--method", "cg"], "cannot be used with");
 }
@@ -989,7 +989,7 @@ fn time_is_limited_and_choices_are_told() {
     let (code, report) = json(&["--size", "200", "--tol", "1e-12", "--max-time", "1e-9", "--method", "cg"]);
     assert_eq!((code, &report["reason"]), (1, &"out_of_time".into()), "{report}");
     for bad in ["0", "-1", "nan", "1e10"] {
-        assert_refused(&["--quick", &format!("--max-time={bad}")], "expected seconds");
+        assert_refused(&["--quick", "--max-time", bad], "expected seconds");
     }
     // Indefinite with a positive diagonal: conjugate gradients are given up.
     let mut text = "%%MatrixMarket matrix coordinate real symmetric\n40 40 60\n".to_owned();

@@ -118,7 +118,7 @@ pub fn run_from<A>(
 where
     A: clap::Parser + AsRef<CommonArgs>,
 {
-    let mut command = A::command();
+    let mut command = A::command().allow_negative_numbers(true);
     let parsed = command.try_get_matches_from_mut(args).and_then(|matches| {
         let args = A::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok((args, Files::named(&command, &matches)))
