@@ -12,7 +12,10 @@ use texla::host::{Csr, problems};
 use texla::solve::{
     Auto, AutoParams, Choice, ChoiceParams, GivenUp, MethodKind, PreconditionerKind, Stop, StopReason,
 };
-use texla::{DoubleVector, Error, Grid, Matrix, Shape, Side, Sides, Stencil, StencilParams, Vector};
+use texla::{
+    DoubleVector, Error, Grid, Matrix, Shape, Side, Sides, SparseFormat, Stencil, StencilParams,
+    StoredMatrix, Vector,
+};
 
 fn ring(n: usize) -> Csr {
     let of = |i: usize| [(i, (i + 2) % n, 3.0), (i, (i + 1) % n, -1.0), (i, (i + 7) % n, 0.5)];
@@ -447,6 +450,45 @@ fn real_matrices() {
             let held: Vec<f64> = values.iter().copied().map(paired).collect();
             let found = true_residual(a, &x.read().unwrap(), &held);
             assert!(found <= 1e-10, "{name}: {found:e}, {report}");
+        }
+    });
+}
+
+/// Where a row is near all others few iterations do without multigrid, which is next where they do not.
+#[test]
+fn hubs_are_tried_without_multigrid_first() {
+    let n = 600;
+    let wheel = |spoke: f64| {
+        let ring = (0..n).flat_map(|i| [(i, (i + 1) % n), ((i + 1) % n, i)]).map(|(i, j)| (i, j, -1.0));
+        let spokes = (0..n).flat_map(|i| [(i, n, -spoke), (n, i, -spoke)]);
+        let diagonal = (0..n).map(|i| (i, i, 2.0 + 2.0 * spoke)).chain([(n, n, 2.0 * spoke * n as f64)]);
+        entries(n + 1, n + 1, ring.chain(spokes).chain(diagonal).collect::<Vec<_>>())
+    };
+    let b: Vec<f64> = (0..=n).map(|i| f64::from((i * i % 97) as u8) - 48.0).collect();
+    on_both(|device| {
+        // The row of the middle, as gathered, takes a texture that textures of 64 x 64 are not.
+        if device.capabilities().max_texture_size < 128 {
+            return;
+        }
+        for (a, first_does) in [(wheel(1.0), true), (wheel(1e-4), false)] {
+            let operator = stored(device, &a);
+            let mut x = Vector::zeros(device, n + 1).unwrap();
+            let right = Vector::from_f64(device, &b).unwrap();
+            let report = Auto::new(&operator, AutoParams::default()).unwrap().solve(&mut x, &right).unwrap();
+            assert!(report.converged(), "{report}");
+            let others = report.tried.iter().map(|tried| tried.choice.to_string()).collect::<Vec<_>>();
+            if first_does {
+                assert_eq!(
+                    (report.choice.to_string(), others.len()),
+                    ("cg with jacobi".to_owned(), 0),
+                    "{report}"
+                );
+            } else {
+                assert_eq!(report.choice.to_string(), "cg with amg", "{report}");
+                assert_eq!(others, ["cg with jacobi"], "{report}");
+            }
+            assert!(report.iterations() <= 600, "{report}");
+            assert!(systems::relative_residual(&a, &x.read().unwrap(), &b) <= 2e-5);
         }
     });
 }

@@ -1,7 +1,8 @@
 //! Aggregation of nodes with several unknowns, by several vectors.
 
 use super::groups::{NONE, aggregates};
-use super::{Coarser, Fine};
+use super::{Coarser, Fine, galerkin};
+use crate::error::Result;
 use crate::host::parallel::Threads;
 use crate::host::{Csr, NearNullSpace};
 use crate::shape::Shape;
@@ -110,7 +111,7 @@ pub(crate) fn coarser_by_blocks(
     threads: Threads,
     fine: Fine<'_>,
     space: &NearNullSpace,
-) -> Option<(Coarser, NearNullSpace)> {
+) -> Result<Option<(Coarser, NearNullSpace)>> {
     let (a, n) = (fine.a, space.len());
     let nodes = space.nodes().iter().max().map_or(0, |most| *most as usize + 1);
     let (of_nodes, count) =
@@ -126,7 +127,7 @@ pub(crate) fn coarser_by_blocks(
         next
     }));
     if next == 0 || 5 * next > 4 * n {
-        return None;
+        return Ok(None);
     }
     let most = space.vectors().len();
     let mut t = vec![0.0; n * most];
@@ -162,7 +163,7 @@ pub(crate) fn coarser_by_blocks(
             }
         });
     let restriction = prolongator.transposed_on(threads);
-    let coarse = restriction.product(threads, &a.product(threads, &prolongator)).evened(threads);
+    let coarse = galerkin(threads, &restriction, a, &prolongator)?.evened(threads);
     let mut vectors = vec![Vec::with_capacity(next); most];
     for part in &parts {
         for (vector, elements) in vectors.iter_mut().zip(&part.elements) {
@@ -172,5 +173,5 @@ pub(crate) fn coarser_by_blocks(
     }
     let ranks = (0u32..).zip(&parts).map(|(g, part)| (g, part.columns.len()));
     let nodes = ranks.flat_map(|(g, rank)| std::iter::repeat_n(g, rank)).collect();
-    Some((Coarser { prolongator, restriction, a: coarse }, NearNullSpace::numbered(nodes, vectors)))
+    Ok(Some((Coarser { prolongator, restriction, a: coarse }, NearNullSpace::numbered(nodes, vectors))))
 }

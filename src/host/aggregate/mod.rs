@@ -9,14 +9,21 @@ mod suits;
 pub(crate) use blocks::coarser_by_blocks;
 pub(crate) use null::{null_vectors, orthonormal};
 pub(crate) use spectrum::{largest_eigenvalue, largest_row_sum};
-pub(crate) use suits::{blocks_of, is_damped, suits};
+pub(crate) use suits::{blocks_of, has_hubs, is_damped, suits};
 
 use std::borrow::Cow;
 
 use super::Csr;
 use super::parallel::Threads;
+use crate::error::{Error, Result};
 use crate::shape::Shape;
 use groups::aggregates;
+
+/// So many terms of a product are made in a second.
+const MOST_TERMS: usize = 1 << 27;
+
+/// Beyond that so many for an entry of the matrix: 3 to 10 on meshes.
+const TERMS_AN_ENTRY: usize = 100;
 
 /// A coarser matrix `R A P`, and what leads to it and back.
 #[derive(Debug)]
@@ -39,11 +46,11 @@ pub(crate) struct Fine<'a> {
 }
 
 /// The next coarser matrix of a symmetric one, where connections count from `theta` on; `None` where no unknown has one that does.
-pub(crate) fn coarser(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Coarser> {
+pub(crate) fn coarser(threads: Threads, fine: Fine<'_>, theta: f64) -> Result<Option<Coarser>> {
     let strong = strong(threads, fine, theta);
     let (of, count) = aggregates(&strong);
     if count == 0 {
-        return None;
+        return Ok(None);
     }
     let divisors = divisors(threads, &strong, fine.diagonal);
     // Where nothing is weak that may be the matrix whose eigenvalue is known.
@@ -52,8 +59,8 @@ pub(crate) fn coarser(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Co
         if known { fine.largest_eigenvalue } else { largest_eigenvalue(threads, &strong, &divisors) };
     let prolongator = prolongator(threads, &strong, &divisors, largest, &of, count);
     let restriction = prolongator.transposed_on(threads);
-    let a = restriction.product(threads, &fine.a.product(threads, &prolongator)).evened(threads);
-    Some(Coarser { prolongator, restriction, a })
+    let a = galerkin(threads, &restriction, fine.a, &prolongator)?.evened(threads);
+    Ok(Some(Coarser { prolongator, restriction, a }))
 }
 
 /// The next coarser matrix of any other: a connection counts by the larger of its two entries, nothing is filtered, and `R` is the
@@ -61,20 +68,43 @@ pub(crate) fn coarser(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Co
 ///
 /// *Source*: M. Sala, R. Tuminaro, *A new Petrov-Galerkin smoothed aggregation preconditioner for nonsymmetric linear systems*, 2008,
 /// with one factor for all unknowns.
-pub(crate) fn coarser_of_any(threads: Threads, fine: Fine<'_>, theta: f64) -> Option<Coarser> {
+pub(crate) fn coarser_of_any(threads: Threads, fine: Fine<'_>, theta: f64) -> Result<Option<Coarser>> {
     let transposed = fine.a.transposed_on(threads);
     let graph = larger(threads, fine.a, &transposed);
     let (of, count) = aggregates(&strong(threads, Fine { a: &graph, ..fine }, theta));
     if count == 0 {
-        return None;
+        return Ok(None);
     }
     let smoothed = |a: &Csr| {
         let divisors = divisors(threads, a, fine.diagonal);
         prolongator(threads, a, &divisors, largest_row_sum(threads, a, &divisors), &of, count)
     };
     let (prolongator, restriction) = (smoothed(fine.a), smoothed(&transposed).transposed_on(threads));
-    let a = restriction.product(threads, &fine.a.product(threads, &prolongator));
-    Some(Coarser { prolongator, restriction, a })
+    let a = galerkin(threads, &restriction, fine.a, &prolongator)?;
+    Ok(Some(Coarser { prolongator, restriction, a }))
+}
+
+/// `R A P`, unless rows with very many entries make it so full that it costs out of all proportion.
+///
+/// *Errors*: [`Error::Matrix`], before the product that costs so much.
+fn galerkin(threads: Threads, restriction: &Csr, a: &Csr, prolongator: &Csr) -> Result<Csr> {
+    let limit = MOST_TERMS.max(TERMS_AN_ENTRY * a.nnz());
+    let check = |left: &Csr, right: &Csr| {
+        let terms = left.terms_of_product(right);
+        if terms <= limit {
+            return Ok(());
+        }
+        let [rows, coarse] = [a, restriction].map(|m| m.shape().rows);
+        let detail = format!(
+            "the matrix of {coarse} aggregates of {rows} unknowns is a sum of {terms} products, expected at most {limit}: rows \
+             with very many entries fill it"
+        );
+        Err(Error::Matrix { op: "AggregationMultigrid", detail })
+    };
+    check(a, prolongator)?;
+    let ap = a.product(threads, prolongator);
+    check(restriction, &ap)?;
+    Ok(restriction.product(threads, &ap))
 }
 
 /// Sizes of entries, each the larger of those at (i, j) and (j, i).

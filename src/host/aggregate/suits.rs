@@ -38,6 +38,32 @@ pub(crate) fn is_damped(a: &Csr, vector: Option<&[f64]>) -> bool {
     (0..rows).filter(is_damped).count() as f64 >= NEARLY_ALL * rows as f64
 }
 
+/// Whether a row has very many more entries than others, and few steps lead from it to nearly all unknowns, as in graphs of people and
+/// of pages: few iterations do there without coarser levels, which such rows fill.
+pub(crate) fn has_hubs(a: &Csr) -> bool {
+    /// Times as many as a row has on average.
+    const MANY: usize = 50;
+    const STEPS: usize = 6;
+    let n = a.shape().rows;
+    let hub = a.rows().map(|(cols, _)| cols.len()).enumerate().max_by_key(|(_, length)| *length);
+    let Some((hub, _)) = hub.filter(|(_, length)| length * n > MANY * a.nnz()) else { return false };
+    let (mut met, mut reached, mut begin) = (vec![false; n], vec![hub], 0);
+    met.get_mut(hub).into_iter().for_each(|met| *met = true);
+    for _ in 0..STEPS {
+        let last = begin..reached.len();
+        begin = reached.len();
+        for at in last {
+            let Some(i) = reached.get(at) else { continue };
+            for (j, _) in a.row(*i) {
+                if met.get_mut(j).is_some_and(|met| !std::mem::replace(met, true)) {
+                    reached.push(j);
+                }
+            }
+        }
+    }
+    reached.len() as f64 >= NEARLY_AS_MANY * n as f64
+}
+
 /// The components that a matrix of vectors in nodes is made of: rows see all of them and map each to zero, and those of a node are of
 /// about the same length.
 pub(crate) fn blocks_of(a: &Csr) -> Option<Blocks> {
@@ -172,6 +198,21 @@ mod tests {
                 .map(|i, j, v| if i == j && i % every == 0 { 0.0 } else { v })
         };
         assert_eq!([200, 10].map(|every| is_damped(&holes(every), None)), [true, false]);
+    }
+
+    /// A row with many entries is a hub where it is near all the others, and one more node of a mesh where it is not.
+    #[test]
+    fn hubs_are_near_all_others() {
+        // A ring of 4,000, of which every 10th or 80th is connected with the middle.
+        let (n, ring) = (4000, |i: usize| (i + 1) % 4000);
+        let wheel = |every: usize| {
+            let spokes = (0..n).step_by(every).flat_map(|i| [(i, n), (n, i)]);
+            let pairs = (0..n).flat_map(|i| [(i, ring(i)), (ring(i), i)]).chain(spokes);
+            let diagonal = (0..=n).map(|i| (i, i, 9.0));
+            made(n + 1, pairs.map(|(i, j)| (i, j, -1.0)).chain(diagonal))
+        };
+        assert_eq!([1, 10, 16, 80].map(|every| has_hubs(&wheel(every))), [true, true, false, false]);
+        assert!(!has_hubs(&problems::poisson_2d(12, 12).to_csr()) && !has_hubs(&made(0, std::iter::empty())));
     }
 
     #[test]

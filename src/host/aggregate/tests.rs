@@ -27,7 +27,7 @@ fn made(a: &Csr, theta: f64) -> Option<Coarser> {
 fn next_on(threads: Threads, a: &Csr, theta: f64) -> Option<Coarser> {
     let diagonal = a.diagonal();
     let largest_eigenvalue = largest_eigenvalue(threads, a, &diagonal);
-    coarser(threads, Fine { a, diagonal: &diagonal, largest_eigenvalue }, theta)
+    coarser(threads, Fine { a, diagonal: &diagonal, largest_eigenvalue }, theta).unwrap()
 }
 
 fn dense(a: &Csr) -> Vec<Vec<f64>> {
@@ -199,7 +199,7 @@ fn threads_change_no_bit() {
     let by = |threads| {
         let largest_eigenvalue = largest_eigenvalue(Threads::new(threads), &a, &diagonal);
         let fine = Fine { a: &a, diagonal: &diagonal, largest_eigenvalue };
-        let (next, space) = coarser_by_blocks(Threads::new(threads), fine, &space).unwrap();
+        let (next, space) = coarser_by_blocks(Threads::new(threads), fine, &space).unwrap().unwrap();
         (next.a, next.prolongator, space)
     };
     let [one, two, eight] = [1, 2, 8].map(by);
@@ -246,7 +246,7 @@ fn nodes_are_aggregated_by_their_rigid_motions() {
         let diagonal = a.diagonal();
         let largest_eigenvalue = largest_eigenvalue(Threads::all(), &a, &diagonal);
         let fine = Fine { a: &a, diagonal: &diagonal, largest_eigenvalue };
-        let (next, coarse) = coarser_by_blocks(Threads::all(), fine, &space).unwrap();
+        let (next, coarse) = coarser_by_blocks(Threads::all(), fine, &space).unwrap().unwrap();
         let (full, p) = (dense(&a), dense(&next.prolongator));
         assert_eq!(dense(&next.restriction.transposed()), p);
         for (fine, coarse) in space.vectors().iter().zip(coarse.vectors()) {
@@ -326,7 +326,7 @@ fn small_aggregates_have_as_many_unknowns_as_are_independent() {
     let space = NearNullSpace::new(vec![ramp(0), ramp(1), third]).unwrap();
     let diagonal = a.diagonal();
     let fine = Fine { a: &a, diagonal: &diagonal, largest_eigenvalue: 2.0 };
-    let (next, coarse) = coarser_by_blocks(Threads::all(), fine, &space).unwrap();
+    let (next, coarse) = coarser_by_blocks(Threads::all(), fine, &space).unwrap().unwrap();
     let last = *coarse.nodes().last().unwrap();
     assert_eq!(coarse.nodes().iter().filter(|node| **node == last).count(), 2);
     assert_eq!(next.prolongator.row(256).count(), 2);
@@ -334,9 +334,36 @@ fn small_aggregates_have_as_many_unknowns_as_are_independent() {
     let pairs = entries(4, &[(0, 0, 2.0), (1, 1, 2.0), (0, 1, -1.0), (1, 0, -1.0), (2, 2, 1.0), (3, 3, 1.0)]);
     let space = NearNullSpace::new(vec![vec![1.0; 4], vec![0.0, 1.0, 2.0, 3.0]]).unwrap();
     let fine = Fine { a: &pairs, diagonal: &[2.0, 2.0, 1.0, 1.0], largest_eigenvalue: 1.5 };
-    assert!(coarser_by_blocks(Threads::all(), fine, &space).is_some());
+    assert!(coarser_by_blocks(Threads::all(), fine, &space).unwrap().is_some());
     let space = NearNullSpace::new(vec![vec![1.0; 2], vec![0.0, 1.0]]).unwrap();
     let pair = entries(2, &[(0, 0, 2.0), (1, 1, 2.0), (0, 1, -1.0), (1, 0, -1.0)]);
     let fine = Fine { a: &pair, diagonal: &[2.0, 2.0], largest_eigenvalue: 1.5 };
-    assert!(coarser_by_blocks(Threads::all(), fine, &space).is_none());
+    assert!(coarser_by_blocks(Threads::all(), fine, &space).unwrap().is_none());
+}
+
+/// Rows that are connected with everything would fill the coarser matrix: that is refused before it is made.
+#[test]
+fn coarser_matrices_are_not_filled() {
+    let n = 60_000;
+    let line = |i: usize| [(i, i, 4.0)].into_iter().chain((i + 1 < n).then_some((i, i + 1, -1.0)));
+    let below = (1..n).map(|i| (i, i - 1, -0.9));
+    let all = (2..n).flat_map(|i| [(0, i, -1e-6), (i, 0, -1e-6)]);
+    let a = |with: usize| {
+        entries(
+            n,
+            &(0..n).flat_map(line).chain(below.clone()).chain(all.clone().take(with)).collect::<Vec<_>>(),
+        )
+    };
+    let next = |a: &Csr| {
+        let diagonal = a.diagonal();
+        let largest_eigenvalue = largest_row_sum(Threads::all(), a, &diagonal);
+        coarser_of_any(Threads::all(), Fine { a, diagonal: &diagonal, largest_eigenvalue }, 0.08)
+    };
+    assert_eq!(next(&a(0)).unwrap().unwrap().a.shape().rows, n / 3);
+    let error = next(&a(usize::MAX)).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        matches!(error, Error::Matrix { .. }) && said.contains("of 20000 aggregates of 60000 unknowns"),
+        "{said}"
+    );
 }

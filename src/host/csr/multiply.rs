@@ -33,6 +33,12 @@ impl Csr {
         Ok(self.product(Threads::all(), other))
     }
 
+    /// How many numbers [`mul`](Self::mul) multiplies and adds.
+    pub(in crate::host) fn terms_of_product(&self, other: &Csr) -> usize {
+        let row = |k: &u32| other.row_slices(*k as usize).0.len();
+        self.rows().flat_map(|(cols, _)| cols).map(row).sum()
+    }
+
     /// The same of shapes that are known to fit.
     pub(in crate::host) fn product(&self, threads: Threads, other: &Csr) -> Csr {
         let shape = Shape::new(self.shape.rows, other.shape.cols);

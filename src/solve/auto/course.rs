@@ -106,6 +106,19 @@ impl<'m, 's> Course<'m, 's> {
         true
     }
 
+    /// Iterations in which a choice has to show that it is the better one, by what costs more and waits: for 200 cycles' worth of
+    /// products, one cycle at least; without multigrid a hundred.
+    pub fn few(&self, choice: Choice, products: Option<f64>) -> usize {
+        let multigrid = Choice::new(MethodKind::Cg, PreconditionerKind::Amg);
+        match (choice.method, products) {
+            (MethodKind::Gmres, Some(products)) => {
+                ((200.0 / (1.0 + products)).min(10.0) as usize).max(1) * choice.restart
+            }
+            (MethodKind::Cg, _) if !choice.is_dear() && self.waiting.contains(&multigrid) => 100,
+            _ => usize::MAX,
+        }
+    }
+
     /// Conjugate gradients have met a direction of negative curvature: MINRES is what such matrices take.
     fn is_indefinite(&mut self) {
         self.waiting.retain(|choice| choice.method != MethodKind::Cg);
@@ -132,16 +145,6 @@ pub(super) fn share(choice: Choice, n: usize) -> usize {
         // In exact arithmetic n iterations are all that is needed, with a good preconditioner a fraction.
         MethodKind::Cg | MethodKind::Minres => (2 * n).clamp(500, 4000),
         MethodKind::Cgls => (4 * n).clamp(1000, 8000),
-    }
-}
-
-/// Iterations of what costs so many products in each, for 200 cycles' worth of products: one cycle at least.
-pub(super) fn few(choice: Choice, products: Option<f64>) -> usize {
-    match (choice.method, products) {
-        (MethodKind::Gmres, Some(products)) => {
-            ((200.0 / (1.0 + products)).min(10.0) as usize).max(1) * choice.restart
-        }
-        _ => usize::MAX,
     }
 }
 

@@ -18,7 +18,7 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::time::Duration;
 
-use course::{Course, Next, few, share};
+use course::{Course, Next, share};
 use memory::{Makes, Memory};
 use suggested::suggested;
 
@@ -73,7 +73,7 @@ impl Default for AutoParams {
 /// |---|---|
 /// | more rows than columns | least squares (`cgls`) with `jacobi`, and without |
 /// | fewer | the same without first, which finds the solution of least norm |
-/// | symmetric with a positive diagonal | `cg` with `geometric` where a [grid](crate::host::Csr::grid) is found in the entries, with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`; then as below |
+/// | symmetric with a positive diagonal | `cg` with `geometric` where a [grid](crate::host::Csr::grid) is found in the entries, with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`, which is the first where rows have up to 50 times as many entries as on average; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
 /// | any other | where it suits aggregation as above, with a positive diagonal that is at least half of what its row has beside it, `gmres` with `amg`; `gmres` with `ilut` of matched rows, `bicgstab2` with `jacobi`, `gmres` with more of `ilut`, `bicgstab2` with that and with `block-jacobi`, `gmres` with `spai2` |
 /// | square, of which factors are predicted to take at most two minutes | in the end `gmres` with `factors` of the host |
@@ -84,7 +84,7 @@ impl Default for AutoParams {
 /// is singular: it finds a solution where there is one, and where there is none the `x` that leaves least of the residual, which
 /// [stagnates](StopReason::Stagnated) there. Unknowns of 32 bits that stagnate at a third of the first residual or less
 /// are the end, and so are pairs that iterations in pairs leave there: no method reaches more with these. What costs more than 60 products
-/// to apply waits for `bicgstab2` with `jacobi`, and begins with a share as much shorter; a direction of negative curvature ends all
+/// to apply waits for `bicgstab2` with `jacobi`, and begins with a share as much shorter, as `jacobi` before `amg` does; a direction of negative curvature ends all
 /// of `cg`, and `minres` is next. What has led to a solution comes first when the same `Auto` solves again, with the preconditioner that
 /// was made, and what has failed comes last; clones share that. [`AutoReport::tried`] has them all with the reason, and
 /// [`AutoReport::choice`] is what repeats the run that led to the end.
@@ -253,7 +253,7 @@ impl Plan {
             let Some((mut chosen, products)) = self.ready(a, choice, &mut course)? else { continue };
             let (started, before) = (Stopwatch::start(), counters(a.device()));
             let whole = share(choice, a.shape().cols);
-            let few = if by_cost { whole.min(few(choice, products)) } else { whole };
+            let few = if by_cost { whole.min(course.few(choice, products)) } else { whole };
             let share = if is_last { usize::MAX } else { few };
             let outcome = self.run((a, &mut chosen), (x, b), (share, &mut course), observe).await;
             let (set_up, solving) = (chosen.set_up(), started.elapsed());

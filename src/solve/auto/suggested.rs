@@ -2,7 +2,7 @@
 
 use super::choice::{Choice, MethodKind, PreconditionerKind};
 use crate::error::{Error, Result};
-use crate::host::aggregate::{is_damped, suits};
+use crate::host::aggregate::{has_hubs, is_damped, suits};
 use crate::host::{Blocks, Csr, NearNullSpace};
 use crate::ops::LinOp;
 use crate::solve::precondition::IluParams;
@@ -55,10 +55,14 @@ pub(super) fn suggested(a: &dyn LinOp, factors: bool) -> Result<Vec<Choice>> {
         if is_grid {
             choices.push(Choice::new(Cg, Geometric));
         }
+        let mut others = vec![Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)];
         if is_grid || suits(pattern, vector) || is_of_vectors(a, pattern) {
-            choices.push(Choice::new(Cg, Amg));
+            others.insert(0, Choice::new(Cg, Amg));
         }
-        choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
+        if has_hubs(pattern) {
+            others.rotate_right(1);
+        }
+        choices.extend(others);
     }
     if symmetric && !positive && !pattern.second_block().is_empty() {
         choices.push(Choice::new(Minres, Saddle));

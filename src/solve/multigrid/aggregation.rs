@@ -151,7 +151,7 @@ impl<A: LinOp> AggregationMultigrid<A> {
     /// *Cost*: on the host, proportional to the entries of all levels, and the inverse of the coarsest; uploads of
     /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, or
     /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite, or singular and not
-    /// symmetric; [`Error::Unsupported`] when the operator does not know its entries, and for a near-null space of several vectors
+    /// symmetric, or where rows with very many entries fill a coarser matrix; [`Error::Unsupported`] when the operator does not know its entries, and for a near-null space of several vectors
     /// without symmetry; [`Error::NonFinite`];
     /// [`Error::Parameter`] for more than 8 sweeps; [`Error::LengthMismatch`] for a near-null space of another size;
     /// [`Error::TooLarge`], [`Error::OutOfMemory`].

@@ -186,9 +186,9 @@ impl Hierarchy {
             && let Some((next, coarser_space)) = {
                 let fine = current.fine(level.largest_eigenvalue);
                 match &space {
-                    None if is_symmetric => coarser(threads, fine, theta).map(|next| (next, None)),
-                    None => coarser_of_any(threads, fine, theta).map(|next| (next, None)),
-                    Some(space) => coarser_by_blocks(threads, fine, space)
+                    None if is_symmetric => coarser(threads, fine, theta)?.map(|next| (next, None)),
+                    None => coarser_of_any(threads, fine, theta)?.map(|next| (next, None)),
+                    Some(space) => coarser_by_blocks(threads, fine, space)?
                         .map(|(next, space)| (next, Some(Cow::Owned(space)))),
                 }
             }
