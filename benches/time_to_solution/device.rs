@@ -7,10 +7,10 @@ use texla::solve::{
     CgParams, ConjugateGradient, Identity, Jacobi, LinOp, Multigrid, MultigridParams, NineBandSmoother,
     Preconditioner, SolveReport, Stationary, StationaryParams, Stop, StopReason,
 };
-use texla::{BandedMatrix, Device, Matrix, MatrixFormat, Result, Shape, StoredMatrix, Vector};
+use texla::{BandedMatrix, Device, DoubleVector, Matrix, MatrixFormat, Result, Shape, StoredMatrix, Vector};
 
 use crate::common::support::clock::Rounds;
-use crate::method::{Answer, Method};
+use crate::method::{Answer, Bits, Method};
 use crate::problem::System;
 
 /// A system on the device, with what the methods asked for need.
@@ -27,7 +27,6 @@ pub struct OnDevice<'a> {
 
 impl<'a> OnDevice<'a> {
     pub fn new(device: &'a Device, system: &'a System, methods: &[Method], tol: f64) -> Result<Self> {
-        let asked = |of: &[Method]| methods.iter().any(|m| of.contains(m));
         let mut made = OnDevice {
             device,
             system,
@@ -38,7 +37,7 @@ impl<'a> OnDevice<'a> {
             ladder: None,
             tol,
         };
-        if asked(&[Method::CgMatrix, Method::JacobiCg, Method::Ladder]) {
+        if methods.iter().any(|m| matches!(m, Method::CgMatrix(_) | Method::JacobiCg(_) | Method::Ladder)) {
             let csr = || system.csr().clone();
             made.matrix = Some(match (system.dense, &system.stencil) {
                 (Some(n), _) => {
@@ -49,17 +48,17 @@ impl<'a> OnDevice<'a> {
                 _ => Box::new(StoredMatrix::new(device, csr(), MatrixFormat::Auto)?),
             });
         }
-        if asked(&[Method::MultigridCg])
+        if methods.iter().any(|m| matches!(m, Method::MultigridCg(_)))
             && let Some(stencil) = &system.stencil
         {
             made.multigrid = Some(Multigrid::new(stencil, MultigridParams::default())?);
         }
-        if asked(&[Method::JacobiCg])
+        if methods.iter().any(|m| matches!(m, Method::JacobiCg(_)))
             && let Some(matrix) = &made.matrix
         {
             made.jacobi = Some(Jacobi::new(matrix.as_ref())?);
         }
-        if asked(&[Method::Ladder]) {
+        if methods.contains(&Method::Ladder) {
             made.ladder = Some(NineBandSmoother::new(device, &nine_bands(system.csr())?, 1.0)?);
         }
         Ok(made)
@@ -80,9 +79,9 @@ impl<'a> OnDevice<'a> {
         params: CgParams,
     ) -> Result<ConjugateGradient<&dyn LinOp, &dyn Preconditioner>> {
         let (a, m): (_, &dyn Preconditioner) = match method {
-            Method::CgStencil => (self.stencil(), &Identity),
-            Method::MultigridCg => (self.stencil(), self.multigrid.as_ref().expect("made for it")),
-            Method::JacobiCg => (self.matrix(), self.jacobi.as_ref().expect("made for it")),
+            Method::CgStencil(_) => (self.stencil(), &Identity),
+            Method::MultigridCg(_) => (self.stencil(), self.multigrid.as_ref().expect("made for it")),
+            Method::JacobiCg(_) => (self.matrix(), self.jacobi.as_ref().expect("made for it")),
             _ => (self.matrix(), &Identity),
         };
         ConjugateGradient::preconditioned(a, m, params)
@@ -96,17 +95,34 @@ impl<'a> OnDevice<'a> {
                 let smoother = self.ladder.as_ref().expect("made for it");
                 let params = StationaryParams::default().with_stop(stop);
                 let solver = Stationary::new(self.matrix(), smoother, params)?;
-                self.timed(|x| solver.solve(x, &self.b))
+                self.timed_single(|x| solver.solve(x, &self.b))
             }
-            _ => {
+            Method::CgMatrix(bits)
+            | Method::CgStencil(bits)
+            | Method::MultigridCg(bits)
+            | Method::JacobiCg(bits) => {
                 let solver = self.conjugate_gradient(method, CgParams::default().with_stop(stop))?;
-                self.timed(|x| solver.solve(x, &self.b))
+                if bits == Bits::Single {
+                    return self.timed_single(|x| solver.solve(x, &self.b));
+                }
+                let x = DoubleVector::zeros(self.device, self.b.len())?;
+                self.timed(x, |x| solver.solve(x, &self.b), DoubleVector::read)
             }
+            _ => unreachable!("the CPU's"),
         }
     }
 
-    fn timed(&self, solve: impl FnOnce(&mut Vector) -> Result<SolveReport>) -> Result<Answer> {
-        let mut x = Vector::zeros(self.device, self.b.len())?;
+    fn timed_single(&self, solve: impl FnOnce(&mut Vector) -> Result<SolveReport>) -> Result<Answer> {
+        let x = Vector::zeros(self.device, self.b.len())?;
+        self.timed(x, solve, |x| Ok(x.read()?.into_iter().map(f64::from).collect()))
+    }
+
+    fn timed<X>(
+        &self,
+        mut x: X,
+        solve: impl FnOnce(&mut X) -> Result<SolveReport>,
+        read: impl FnOnce(&X) -> Result<Vec<f64>>,
+    ) -> Result<Answer> {
         self.device.finish()?;
         let before = self.device.counters();
         let started = Instant::now();
@@ -123,7 +139,7 @@ impl<'a> OnDevice<'a> {
             draws: Some([report.draws_useful, report.draws_in_vain]),
             over_useful: None,
             gave_up,
-            x: x.read()?.into_iter().map(f64::from).collect(),
+            x: read(&x)?,
             first: work.compiles > 0,
         })
     }
@@ -157,7 +173,8 @@ impl<'a> OnDevice<'a> {
     /// The seconds of a solve by multigrid-CG over what its useful work takes by itself: a V-cycle for each iteration and
     /// one before the first, and what else is in an iteration.
     pub fn over_useful(&self, answer: &Answer) -> Result<f64> {
-        let ((cycle, _), (iteration, _)) = (self.cycle()?, self.iteration(Method::MultigridCg)?);
+        let ((cycle, _), (iteration, _)) =
+            (self.cycle()?, self.iteration(Method::MultigridCg(Bits::Single))?);
         let iterations = answer.iterations as f64;
         Ok(answer.seconds / ((iterations + 1.0) * cycle + iterations * (iteration - cycle)))
     }

@@ -2,23 +2,27 @@
 //! `cargo bench --bench time_to_solution -- [--sizes 256,512] [--tol T] [--rounds R] [--only TEXT] [--json FILE] [--quick]
 //! [--most SECONDS]`.
 //!
-//! Setting up is not counted on either side: matrices, grids and the inverse on the coarsest one. Rows are measured in
-//! turn, round after round, and the medians are compared; a row that has taken `--most` seconds is not measured again, and
+//! In the first table of a problem setting up is not counted on either side: matrices, grids and the inverse on the coarsest one. In
+//! the second everything is, from having the matrix to having the solution on the host, by a device that has done nothing before (the
+//! driver may have kept its programs), beside what pyamg and SciPy take where Python (`TEXLA_PYTHON`, else `python3`) has them. Rows
+//! are measured in turn, round after round, and the medians are compared; a row that has taken `--most` seconds is not measured again, and
 //! one that would by what the size before has taken is left out. Every answer is looked at in 64 bits.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
 
+use answer::{Parts, Way};
 use common::support::clock::median;
 use common::support::{self, Report, in_range, json};
 use common::{BenchArgs, context, or_dash, positive};
 use device::OnDevice;
 use host::OnHost;
-use method::{Answer, Method};
+use method::{Answer, Bits, Method};
 use problem::{Kind, Problem, Right, System, problems};
 use serde_json::Value;
 use texla::{Device, Grid};
 
+mod answer;
 #[path = "../common/mod.rs"]
 mod common;
 mod device;
@@ -70,11 +74,21 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// What a line is about.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum What {
+    #[default]
+    Solve,
+    /// Not a solve, but what it is made of.
+    Part,
+    /// From the matrix to the answer.
+    Answer,
+}
+
 /// A line of the tables.
 #[derive(Default)]
 struct Line {
-    /// Not a solve, but what it is made of.
-    part: bool,
+    what: What,
     problem: String,
     grid: String,
     method: String,
@@ -85,25 +99,48 @@ struct Line {
     residual: Option<f64>,
     /// The wall over what the useful work alone takes.
     over_useful: Option<f64>,
+    /// Of an answer: upload, set-up, compiling and iterations.
+    parts: [Option<f64>; 4],
     note: String,
 }
 
 impl Line {
     fn json(&self) -> Value {
+        let ms = |seconds: Option<f64>| seconds.map(|s| 1e3 * s);
+        let [upload, set_up, compile, iterate] = self.parts.map(ms);
+        let what = match self.what {
+            What::Solve => "solve",
+            What::Part => "part",
+            What::Answer => "answer",
+        };
         json!({
-            "what": if self.part { "part" } else { "solve" }, "problem": self.problem, "grid": self.grid, "method": self.method,
-            "wall_ms": self.wall.map(|s| 1e3 * s), "iterations": self.iterations,
+            "what": what, "upload_ms": upload, "set_up_ms": set_up, "compile_ms": compile, "iterate_ms": iterate, "problem": self.problem, "grid": self.grid, "method": self.method,
+            "wall_ms": ms(self.wall), "iterations": self.iterations,
             "draws_useful": self.useful, "draws_in_vain": self.in_vain,
             "true_residual": self.residual, "over_useful_work": self.over_useful, "note": self.note,
         })
     }
 
     fn print(&self) {
+        let ms = |seconds: f64| format!("{:.3}", 1e3 * seconds);
+        if self.what == What::Answer {
+            let [upload, set_up, compile, iterate] = self.parts.map(|part| or_dash(part.map(ms)));
+            println!(
+                "{:34} {:44} {upload:>9} {set_up:>9} {compile:>9} {iterate:>9} {:>9} {:>6} {:>9}  {}",
+                format!("{} {}", self.problem, self.grid),
+                self.method,
+                or_dash(self.wall.map(ms)),
+                or_dash(self.iterations),
+                or_dash(self.residual.map(|r| format!("{r:.2e}"))),
+                self.note,
+            );
+            return;
+        }
         println!(
             "{:34} {:26} {:>12} {:>10} {:>8} {:>8} {:>9} {:>7}  {}",
             format!("{} {}", self.problem, self.grid),
             self.method,
-            or_dash(self.wall.map(|s| format!("{:.3}", 1e3 * s))),
+            or_dash(self.wall.map(ms)),
             or_dash(self.iterations.map(|k| format!("{}", (10.0 * k).round() / 10.0))),
             or_dash(self.useful),
             or_dash(self.in_vain),
@@ -139,6 +176,21 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
     println!();
     lines.extend(parts(slopes(&asked, device)));
+    println!(
+        "\nfrom having the matrix to having the solution\n{:34} {:44} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9}",
+        "problem",
+        "from what, and how",
+        "upload",
+        "set-up",
+        "compile",
+        "iterate",
+        "ms in all",
+        "iter",
+        "residual"
+    );
+    for problem in &problems {
+        lines.extend(answers(&asked, device, problem)?);
+    }
     for line in &lines {
         report.row(line.json());
     }
@@ -157,7 +209,7 @@ fn solves(asked: &Asked<'_>, device: &Device, problem: &Problem, took: &mut Took
         let before = took.get(&(problem.name.clone(), m.to_string()));
         let known = before.zip(problem.kind.unknowns());
         // Iterations grow with the side of a grid where nothing but the matrix is known of it. Far smaller sizes say little.
-        let power = if matches!(m, Method::MultigridCg | Method::HostMultigridCg) { 1.0 } else { 1.5 };
+        let power = if matches!(m, Method::MultigridCg(_) | Method::HostMultigridCg) { 1.0 } else { 1.5 };
         let expected =
             known.map(|((n, s), now)| (s, now as f64 / *n as f64)).filter(|(_, times)| *times <= 16.0);
         let expected = expected.map_or(0.0, |(s, times)| s * times.powf(power));
@@ -180,7 +232,7 @@ fn solves(asked: &Asked<'_>, device: &Device, problem: &Problem, took: &mut Took
             Some(answer) => answer,
             None => {
                 let mut answer = on_device.solve(method).expect("solve");
-                if method == Method::MultigridCg && !answer.first {
+                if method == Method::MultigridCg(Bits::Single) && !answer.first {
                     answer.over_useful = Some(on_device.over_useful(&answer).expect("parts of a solve"));
                 }
                 answer
@@ -218,8 +270,67 @@ fn solves(asked: &Asked<'_>, device: &Device, problem: &Problem, took: &mut Took
     lines
 }
 
+/// From the matrix to the answer, each time on a device of its own, and by Python's libraries.
+fn answers(asked: &Asked<'_>, device: &Device, problem: &Problem) -> support::Result<Vec<Line>> {
+    let keeps = |name: &str| asked.keeps(&format!("{}, {name}", problem.title()));
+    let mut ways = problem.ways();
+    let peers = !ways.is_empty() && matches!(problem.kind, Kind::Grid { .. }) && keeps("CPU: Python");
+    ways.retain(|way| keeps(&way.to_string()));
+    if ways.is_empty() && !peers {
+        return Ok(Vec::new());
+    }
+    let system = System::new(device, problem);
+    let b: Vec<f64> = system.b.iter().map(|v| f64::from(*v)).collect();
+    let mut all: Vec<(Way, Vec<Parts>)> = ways.into_iter().map(|way| (way, Vec::new())).collect();
+    for _ in 0..asked.rounds {
+        for (way, found) in &mut all {
+            if found.iter().map(|parts| parts.total).sum::<f64>() <= asked.args.most {
+                let context = texla::Headless::new(
+                    texla::HeadlessOptions::default().with_api(asked.args.shared.common.api),
+                )?;
+                let given = (problem, system.csr(), &b[..]);
+                found.push(answer::answer(context.device(), given, *way, asked.args.tol)?);
+            }
+        }
+    }
+    let mut lines = Vec::new();
+    for (way, found) in all {
+        let of = |part: fn(&Parts) -> f64| Some(median(found.iter().map(part)));
+        let Some(last) = found.last() else { continue };
+        let residual = system.residual(&last.x);
+        let solved = residual <= asked.args.tol * (1.0 + 1e-6) || last.gave_up.is_some();
+        assert!(solved, "{}, {way}: called solved at {residual:e}", problem.title());
+        lines.push(Line {
+            wall: of(|parts| parts.total),
+            parts: [of(|p| p.upload), of(|p| p.set_up), of(|p| p.compile), of(|p| p.iterate)],
+            iterations: Some(last.iterations as f64),
+            residual: Some(residual),
+            note: last.gave_up.clone().unwrap_or_else(|| last.by.clone()),
+            ..line(problem, &way.to_string())
+        });
+    }
+    if peers {
+        for found in answer::peers(&system, &b, asked.args.tol, asked.args.most) {
+            let of = |name: &str| found[name].as_f64();
+            let ms = |name: &str| of(name).map(|ms| 1e-3 * ms);
+            let note = found["left_out"].as_str().map(|why| format!("left out: {why}")).unwrap_or_default();
+            lines.push(Line {
+                wall: ms("wall_ms"),
+                parts: [None, ms("set_up_ms"), None, ms("iterate_ms")],
+                iterations: of("iterations"),
+                residual: of("true_residual"),
+                note,
+                ..line(problem, found["method"].as_str().unwrap_or("CPU: Python"))
+            });
+        }
+    }
+    let lines: Vec<Line> = lines.into_iter().map(|line| Line { what: What::Answer, ..line }).collect();
+    lines.iter().for_each(Line::print);
+    Ok(lines)
+}
+
 fn parts(lines: Vec<Line>) -> Vec<Line> {
-    lines.into_iter().map(|line| Line { part: true, ..line }).collect()
+    lines.into_iter().map(|line| Line { what: What::Part, ..line }).collect()
 }
 
 /// A line that says nothing yet.
@@ -266,8 +377,8 @@ fn cycles(asked: &Asked<'_>, device: &Device, problem: &Problem) -> Vec<Line> {
     let system = System::new(device, problem);
     let mut lines = Vec::new();
     if ours {
-        let on_device =
-            OnDevice::new(device, &system, &[Method::MultigridCg], asked.args.tol).expect("set-up");
+        let on_device = OnDevice::new(device, &system, &[Method::MultigridCg(Bits::Single)], asked.args.tol)
+            .expect("set-up");
         let (seconds, draws) = on_device.cycle().expect("cycle");
         lines.push(Line { wall: Some(seconds), useful: Some(draws), ..line(problem, names[0]) });
     }
@@ -286,7 +397,9 @@ fn slopes(asked: &Asked<'_>, device: &Device) -> Vec<Line> {
         None => asked.args.shared.or(None, [vec![64], vec![64, 512, 2048]]),
     };
     let mut lines = Vec::new();
-    for (n, method) in sizes.iter().flat_map(|n| [(*n, Method::CgMatrix), (*n, Method::CgStencil)]) {
+    for (n, method) in
+        sizes.iter().flat_map(|n| [Method::CgMatrix, Method::CgStencil].map(|m| (*n, m(Bits::Single))))
+    {
         let kind = Kind::Grid { grid: Grid::new_2d(n, n), weights: [1.0, 1.0, 0.0], obstacles: false };
         let problem = Problem { name: "Poisson 2D random".to_owned(), kind, right: Right::Random };
         let name = format!("{method}, slope");

@@ -2,13 +2,28 @@
 
 use std::fmt;
 
+/// What the unknowns are on the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bits {
+    /// Pairs of floats, as programs have them by default.
+    Pairs,
+    /// Floats of 32 bits, which may stagnate above the bound.
+    Single,
+}
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Bits::Single { ", 32 bits" } else { "" })
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
     /// Conjugate gradients with the stored matrix: diagonals on grids, dense, or as the file's matrix is best kept.
-    CgMatrix,
-    CgStencil,
-    MultigridCg,
-    JacobiCg,
+    CgMatrix(Bits),
+    CgStencil(Bits),
+    MultigridCg(Bits),
+    JacobiCg(Bits),
     /// Nine-band Jacobi by itself.
     Ladder,
     /// On the CPU in 32 bits, by so many threads.
@@ -21,11 +36,11 @@ pub enum Method {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Method::CgMatrix => write!(f, "CG, matrix"),
-            Method::CgStencil => write!(f, "CG, stencil"),
-            Method::MultigridCg => write!(f, "multigrid-CG"),
-            Method::JacobiCg => write!(f, "Jacobi-CG"),
-            Method::Ladder => write!(f, "Jacobi ladder"),
+            Method::CgMatrix(bits) => write!(f, "CG, matrix{bits}"),
+            Method::CgStencil(bits) => write!(f, "CG, stencil{bits}"),
+            Method::MultigridCg(bits) => write!(f, "multigrid-CG{bits}"),
+            Method::JacobiCg(bits) => write!(f, "Jacobi-CG{bits}"),
+            Method::Ladder => write!(f, "Jacobi ladder, 32 bits"),
             Method::HostCg(1) => write!(f, "CPU: CG, f32, 1 thread"),
             Method::HostCg(n) => write!(f, "CPU: CG, f32, {n} threads"),
             Method::HostCg64 => write!(f, "CPU: CG, f64"),

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use texla::host::{Csr, Triplets, market};
 use texla::{Device, Grid, Shape, Side, Sides, Stencil, StencilParams};
 
-use crate::method::Method;
+use crate::answer::Way;
+use crate::method::{Bits, Method};
 
 /// A system `A x = b`, symmetric and positive definite.
 pub struct Problem {
@@ -62,12 +63,35 @@ impl Problem {
         format!("{} {}", self.name, self.kind.size())
     }
 
+    /// The operator, if it is one on a grid.
+    pub fn stencil(&self, device: &Device) -> Option<Stencil> {
+        let Kind::Grid { grid, weights, obstacles } = &self.kind else { return None };
+        let solid = if *obstacles { discs(*grid) } else { Vec::new() };
+        let params = StencilParams::new(*weights, Sides::all(Side::WALL)).with_solid(&solid);
+        Some(Stencil::new(device, *grid, params).expect("operator"))
+    }
+
+    /// From what answers are looked for, everything counted: not once more for other right-hand sides.
+    pub fn ways(&self) -> Vec<Way> {
+        match &self.kind {
+            Kind::Grid { .. } if self.right != Right::Random => Vec::new(),
+            Kind::Grid { .. } => Way::ALL.to_vec(),
+            Kind::File(_) => vec![Way::Entries],
+            Kind::Dense(_) => Vec::new(),
+        }
+    }
+
     /// What solves it. The ladder's sweeps grow with the square of the side: past 64 cells they have no end.
     pub fn methods(&self) -> Vec<Method> {
         let on_host = [Method::HostCg(1), Method::HostCg(2), Method::HostCg64];
         let mut all = match &self.kind {
             Kind::Grid { grid, obstacles, weights } => {
-                let mut all = vec![Method::CgMatrix, Method::CgStencil, Method::MultigridCg];
+                let mut all: Vec<Method> = [Bits::Pairs, Bits::Single]
+                    .into_iter()
+                    .flat_map(|bits| {
+                        [Method::CgMatrix(bits), Method::CgStencil(bits), Method::MultigridCg(bits)]
+                    })
+                    .collect();
                 if grid.nx == grid.ny && grid.nz == 1 && grid.nx <= 64 && weights[0] == weights[1] {
                     all.push(Method::Ladder);
                 }
@@ -76,8 +100,12 @@ impl Problem {
                 }
                 all
             }
-            Kind::File(_) => vec![Method::CgMatrix, Method::JacobiCg, Method::HostJacobiCg],
-            Kind::Dense(_) => vec![Method::CgMatrix],
+            Kind::File(_) => {
+                let of = |bits| [Method::CgMatrix(bits), Method::JacobiCg(bits)];
+                let all = [Bits::Pairs, Bits::Single].into_iter().flat_map(of);
+                all.chain([Method::HostJacobiCg]).collect()
+            }
+            Kind::Dense(_) => [Bits::Pairs, Bits::Single].map(Method::CgMatrix).to_vec(),
         };
         all.extend(on_host);
         all
@@ -147,11 +175,7 @@ impl System {
         let csr = OnceCell::new();
         let (mut stencil, mut dense) = (None, None);
         match &problem.kind {
-            Kind::Grid { grid, weights, obstacles } => {
-                let solid = if *obstacles { discs(*grid) } else { Vec::new() };
-                let params = StencilParams::new(*weights, Sides::all(Side::WALL)).with_solid(&solid);
-                stencil = Some(Stencil::new(device, *grid, params).expect("operator"));
-            }
+            Kind::Grid { .. } => stencil = problem.stencil(device),
             Kind::File(path) => {
                 let read = market::read_matrix(path).expect("a file of the data folder");
                 csr.set(read.triplets.to_csr()).expect("nothing there");
