@@ -720,7 +720,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         report.at_most("true relative residual (f64) within twice the bound", 2.0 * args.tol, check.judged());
         report.at_most("rows beyond twice their share (f64)", 0.0, check.rows_off as f64);
     } else {
-        report.check(format!("converged (it says {})", solved.reason), args.tol, check.judged(), false);
+        let residual = check.true_relative_residual;
+        report.check(format!("converged (it says {})", solved.reason), args.tol, residual, false);
     }
     for (_, error) in refused.iter().rev() {
         report.set("error", error.message()).check(error.message(), args.tol, f64::NAN, false);
@@ -869,10 +870,17 @@ impl Way {
         let system =
             HostSystem::new(device, problem.a.clone(), params).map_err(|e| args.refused(&e, problem))?;
         if args.assume == Some(Assumed::Definite)
-            && let Some(d) = system.normal().matrix().diagonal().iter().find(|d| d.is_nan() || **d <= 0.0)
+            && let normal = system.normal()
+            && let Some(k) = normal.matrix().diagonal().iter().position(|d| d.is_nan() || *d <= 0.0)
         {
-            let message = format!("--assume definite: {d} is on the diagonal, expected numbers of one sign");
-            return Err(Failure::bad_input(message));
+            // As in the file, where it may have been negated.
+            let i = normal.rows().get(k).copied().unwrap_or(k);
+            let d = problem.a.row(i).find(|(j, _)| *j == i).map_or(0.0, |(_, d)| d);
+            let expected = if normal.is_negated() { "below" } else { "above" };
+            return Err(Failure::bad_input(format!(
+                "--assume definite: {d} is on the diagonal in row {}, expected numbers {expected} zero",
+                i + 1
+            )));
         }
         Ok(Way::Normal(Box::new(system.heard(tell))))
     }

@@ -949,7 +949,10 @@ fn what_is_known_of_a_matrix_can_be_said() {
     let hollow =
         "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 1 2\n3 1 1\n3 2 1\n3 3 -2\n";
     let hollow = write("hollow.mtx", hollow);
-    assert_refused(&["--matrix", &hollow, "--assume", "definite"], "expected numbers of one sign");
+    assert_refused(
+        &["--matrix", &hollow, "--assume", "definite"],
+        "0 is on the diagonal in row 2, expected numbers above zero",
+    );
     assert_refused(&["--matrix", &skew, "--assume", "definite", "--method", "cg"], "cannot be used with");
 }
 

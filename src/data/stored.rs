@@ -10,7 +10,7 @@ use crate::shape::Shape;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatrixFormat {
-    /// Banded when there are at most [`MOST_BANDS`] diagonals and storing them takes at most twice the nonzeros; else
+    /// Banded when there are at most [`MOST_BANDS`] diagonals (9 of less than 1,024 rows) and storing them takes at most twice the nonzeros; else
     /// sparse, as [`SparseFormat::Auto`] chooses. Where both serve and the device has a [profile](Device::set_profile), the one
     /// whose product is predicted to take less.
     #[default]
@@ -26,6 +26,11 @@ impl From<SparseFormat> for MatrixFormat {
         MatrixFormat::Sparse(format)
     }
 }
+
+/// Below so many rows no more than [`FEW_BANDS`] are kept as such: a program for each set of them takes longer to compile than a
+/// small matrix takes to multiply.
+const FEW_ROWS: usize = 1024;
+const FEW_BANDS: usize = 9;
 
 /// Most diagonals that [`MatrixFormat::Auto`] keeps as such: two passes' worth.
 pub const MOST_BANDS: usize = 24;
@@ -261,7 +266,7 @@ fn suitable(device: &Device, csr: &Csr) -> Option<SparseFormat> {
 fn few_bands(csr: &Csr) -> Option<Vec<(i64, bool)>> {
     let rows = csr.shape().rows;
     // Looking further would take memory for each of them.
-    let found = csr.diagonals(MOST_BANDS)?;
+    let found = csr.diagonals(if rows < FEW_ROWS { FEW_BANDS } else { MOST_BANDS })?;
     let stored = found.len().saturating_mul(rows);
     let constant = |d: &Diagonal| (d.offset, d.constant(csr.shape()).is_some());
     (stored <= csr.nnz().saturating_mul(2)).then(|| found.iter().map(constant).collect())

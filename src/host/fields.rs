@@ -9,7 +9,7 @@ const WEAK: f64 = 1.0 / 1024.0;
 const LEAST: f64 = 1.0 / 64.0;
 
 /// Fields count as no smaller than this beside the largest: a field of zeros has the rounding of what others do to it, but where no entry
-/// connects it with others.
+/// connects it with others and its right-hand side is not zero.
 const FLOOR: f64 = 1e-8;
 
 impl Csr {
@@ -18,9 +18,9 @@ impl Csr {
     /// (`√|a_jj| x_j`, in which displacements and pressures are comparable), whichever is less.
     ///
     /// *Cost*: O(nnz), twice.
-    pub(crate) fn sizes_by_fields(&self, x: &[f64]) -> Vec<f64> {
-        let plain = self.by_fields(&vec![1.0; x.len()], x);
-        let own = self.by_fields(&self.units(), x);
+    pub(crate) fn sizes_by_fields(&self, x: &[f64], b: &[f64]) -> Vec<f64> {
+        let plain = self.by_fields(&vec![1.0; x.len()], (x, b));
+        let own = self.by_fields(&self.units(), (x, b));
         plain.into_iter().zip(own).map(|(a, b)| a.min(b)).collect()
     }
 
@@ -38,7 +38,7 @@ impl Csr {
         of_columns.into_iter().enumerate().map(of).collect()
     }
 
-    fn by_fields(&self, units: &[f64], x: &[f64]) -> Vec<f64> {
+    fn by_fields(&self, units: &[f64], (x, b): (&[f64], &[f64])) -> Vec<f64> {
         let at = |list: &[f64], j: usize| list.get(j).copied().unwrap_or(1.0);
         let own = |j: usize, value: f64| value.abs() / at(units, j);
         let largest_of = |i: usize| self.row(i).map(|(j, value)| own(j, value)).fold(0.0, f64::max);
@@ -51,7 +51,10 @@ impl Csr {
         for group in groups.iter().filter(|group| group.len() as f64 >= LEAST * x.len() as f64) {
             let (mut size, least) = (size(group), FLOOR * whole);
             let inside = |j: usize| group.binary_search(&j).is_ok();
-            if size < least && group.iter().any(|i| !self.row(*i).all(|(j, _)| inside(j))) {
+            // Where nothing at all is given, what there is is rounding.
+            let is_given = || group.iter().any(|i| b.get(*i).is_some_and(|b| *b != 0.0));
+            let is_alone = || group.iter().all(|i| self.row(*i).all(|(j, _)| inside(j)));
+            if size < least && !(is_alone() && is_given()) {
                 size = least;
             }
             for j in group {
@@ -81,7 +84,8 @@ mod tests {
     #[test]
     fn fields_are_measured_by_themselves() {
         let x: Vec<f64> = (0..50).map(|i| if i < 25 { 1e6 } else { -2.0 }).collect();
-        let sizes = |a: &Csr| a.sizes_by_fields(&x);
+        let b = |a: &Csr| a.mul_vec(&x).unwrap();
+        let sizes = |a: &Csr| a.sizes_by_fields(&x, &b(a));
         // In the middle of the grid, and of the other.
         let weak = sizes(&two(1e-7, 1.0));
         assert_eq!((weak[12], weak[37]), (8e6, 16.0 + 0.1));
@@ -89,8 +93,12 @@ mod tests {
         assert_eq!((strong[12], strong[37]), (8e6, 8e6 + 1e5));
         // Nothing at all is no smaller than the floor.
         let alone: Vec<f64> = x.iter().map(|x| x.max(0.0)).collect();
-        assert!((two(1e-7, 1.0).sizes_by_fields(&alone)[37] - (0.1 + 8e-2)).abs() < 1e-12);
-        assert_eq!(two(0.0, 1.0).nonzeros(|v| v).sizes_by_fields(&alone)[37], 0.0);
+        let sizes = |a: &Csr, b: f64| a.sizes_by_fields(&alone, &[b; 50])[37];
+        assert!((sizes(&two(1e-7, 1.0), 1.0) - (0.1 + 8e-2)).abs() < 1e-12);
+        let apart = two(0.0, 1.0).nonzeros(|v| v);
+        assert_eq!(sizes(&apart, 1.0), 0.0);
+        // But where its right-hand side is nothing, too.
+        assert!((sizes(&apart, 0.0) - 8e-2).abs() < 1e-12);
     }
 
     /// Units of the unknowns make no difference: a second field in units so small that its coefficients are a million times
@@ -98,13 +106,16 @@ mod tests {
     #[test]
     fn units_of_unknowns_do_not_matter() {
         let x: Vec<f64> = (0..50).map(|i| if i < 25 { 1.0 } else { 1e-6 }).collect();
-        let sizes = two(1.0, 1e12).sizes_by_fields(&x);
+        let sizes = two(1.0, 1e12).sizes_by_fields(&x, &[1.0; 50]);
         assert!((sizes[12] - 8.0).abs() < 1e-12);
         assert!((sizes[37] / 8e6 - 1.0).abs() < 1e-5, "{}", sizes[37]);
         // Of a saddle point the unknowns without a diagonal are in units of what couples them.
         let entries = [(0, 0, 1e10), (1, 1, 1e10), (0, 2, 1.0), (2, 0, 1.0), (1, 2, -1.0), (2, 1, -1.0)];
         let saddle = Triplets::from_entries(Shape::new(3, 3), entries).unwrap().to_csr();
         assert_eq!(saddle.units(), [1e5, 1e5, 1e-5]);
-        assert_eq!(Triplets::new(Shape::new(2, 2)).to_csr().sizes_by_fields(&[1.0, 2.0]), [0.0; 2]);
+        assert_eq!(
+            Triplets::new(Shape::new(2, 2)).to_csr().sizes_by_fields(&[1.0, 2.0], &[0.0; 2]),
+            [0.0; 2]
+        );
     }
 }

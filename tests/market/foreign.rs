@@ -213,3 +213,18 @@ fn recognising_takes_little_memory() {
         assert!(peak < 2 << 20, "{peak} bytes");
     }
 }
+
+/// The command that converts a file names it, unless its name means more to a shell.
+#[test]
+fn commands_name_the_file() {
+    let said = |file: &str| parse_matrix(&b"\x93NUMPY\x01\x00"[..], file).unwrap_err().to_string();
+    assert!(said("runs/k 1.npy").contains("n.load('a.npy')"));
+    assert!(said("runs/k-1.npy").contains("n.load('runs/k-1.npy')"), "{}", said("runs/k-1.npy"));
+    assert!(said("it's.npy").contains("n.load('a.npy')"));
+    let text = |file: &str| parse_matrix(&b"1 2\n3 4\n"[..], file).unwrap_err().to_string();
+    assert!(
+        text("rows.txt").contains("n.loadtxt('rows.txt'") && text("rows.txt").contains("o.mmwrite('a.mtx'")
+    );
+    // Not over itself.
+    assert!(text("a.mtx").contains("n.loadtxt('a.txt'"));
+}

@@ -12,10 +12,7 @@ use texla::host::{Csr, problems};
 use texla::solve::{
     Auto, AutoParams, Choice, ChoiceParams, GivenUp, MethodKind, PreconditionerKind, Stop, StopReason,
 };
-use texla::{
-    DoubleVector, Error, Grid, Matrix, Shape, Side, Sides, SparseFormat, Stencil, StencilParams,
-    StoredMatrix, Vector,
-};
+use texla::{DoubleVector, Error, Grid, Matrix, Shape, Side, Sides, Stencil, StencilParams, Vector};
 
 fn ring(n: usize) -> Csr {
     let of = |i: usize| [(i, (i + 2) % n, 3.0), (i, (i + 1) % n, -1.0), (i, (i + 7) % n, 0.5)];

@@ -10,8 +10,8 @@ use crate::common::worst::worst;
 use crate::systems::entries;
 use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, NormalParams, problems};
 use texla::solve::{
-    AutoEvent, AutoParams, Choice, DirectUse, HostReport, HostSystem, HostSystemParams, MethodKind,
-    PreconditionerKind, Slice, SolvedBy, Stop, StopReason,
+    AutoEvent, AutoParams, Choice, Components, DirectUse, HostReport, HostSystem, HostSystemParams,
+    MethodKind, PreconditionerKind, Slice, SolvedBy, Stop, StopReason,
 };
 use texla::{Device, Error, Result};
 
@@ -620,6 +620,120 @@ fn elements_of_any_size_are_kept() {
                 let error = x.iter().zip(&want).map(|(x, w)| (x / w - 1.0).abs()).fold(0.0, worst);
                 assert!(error < 1e-4, "{name}, {direct:?}: {error:e}, {report}");
             }
+        }
+    });
+}
+
+/// A matrix whose rows sum to more than rounding is regular, and solved as such; one whose rows sum to less has no solution.
+#[test]
+fn rows_that_sum_to_more_than_rounding_are_regular() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let n = 50;
+        let path = |shift: f64| {
+            let of = |i: usize| {
+                let own = if [0, n - 1].contains(&i) { 1.0 } else { 2.0 };
+                let next = (i + 1 < n).then_some([(i, i + 1, -1.0), (i + 1, i, -1.0)]);
+                [(i, i, own + shift)].into_iter().chain(next.into_iter().flatten())
+            };
+            entries(n, n, (0..n).flat_map(of).collect::<Vec<_>>())
+        };
+        for use_of_factors in [DirectUse::ByCost, DirectUse::Never] {
+            let a = path(1e-12);
+            let params = params(1e-5).with_direct(use_of_factors);
+            let (x, report) = solved(device, &a, &vec![1.0; n], params.clone());
+            assert!(report.converged(), "{report}");
+            let ax = a.mul_vec(&x).unwrap();
+            assert!(ax.iter().all(|ax| (ax - 1.0).abs() <= 1e-4) && x[0] > 1e11, "{}", x[0]);
+            let refused = HostSystem::new(device, path(0.0), params).unwrap().solve(&vec![1.0; n]);
+            assert!(matches!(refused, Err(Error::Inconsistent { .. })));
+        }
+    });
+}
+
+/// A solution whose equations hold but for rounding is kept, whatever the norm of its residual: where terms are far larger than the
+/// right-hand side that is above 1. The report says so.
+#[cfg(feature = "direct")]
+#[test]
+fn what_holds_by_components_is_kept() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        // Rows in units that are 24 decades apart.
+        let n = 12;
+        let unit = |i: usize| 10f64.powf(-12.0 + 24.0 * i as f64 / (n - 1) as f64);
+        let of = |i: usize| {
+            let next = (i + 1 < n).then(|| [(i, i + 1, -unit(i)), (i + 1, i, -unit(i + 1))]);
+            [(i, i, 3.0 * unit(i))].into_iter().chain(next.into_iter().flatten())
+        };
+        let a = entries(n, n, (0..n).flat_map(of).collect::<Vec<_>>());
+        let (x, report) = solved(device, &a, &vec![1.0; n], params(1e-5));
+        assert_eq!(
+            (report.solved.reason, report.by),
+            (StopReason::Stagnated, SolvedBy::Factors { cholesky: false })
+        );
+        let components = report.solved.components.unwrap();
+        assert!(components.omega <= 1e-12 && components.rows == 0, "{report}");
+        assert!(report.to_string().contains("where each equation holds to"), "{report}");
+        // The first row by itself: its terms are no larger than its right-hand side.
+        assert!((3.0 * x[0] - x[1] - 1e12).abs() <= 1.0 && x[0] > 1e11, "{x:?}");
+        // Once more by iterations alone, which do not find it: nothing is claimed.
+        let (_, report) = solved(device, &a, &vec![1.0; n], params(1e-5).with_direct(DirectUse::Never));
+        assert!(!report.converged(), "{report}");
+    });
+}
+
+/// A block that nothing is given for has rounding for a solution, which is judged by the whole.
+#[cfg(feature = "direct")]
+#[test]
+fn blocks_without_a_right_hand_side_may_round() {
+    on_both(|device| {
+        // Two grids, the second of which moves the first.
+        let grid = problems::poisson_2d(9, 9).to_csr();
+        let both = grid.entries().flat_map(|(i, j, v)| [(i, j, v), (81 + i, 81 + j, v)]);
+        let couple = (0..81).map(|i| (i, 81 + (i + 1) % 81, 0.3));
+        let a = entries(162, 162, both.chain(couple).collect::<Vec<_>>());
+        let x: Vec<f64> = (0..162).map(|i| if i < 81 { 1.0 + (i % 5) as f64 } else { 0.0 }).collect();
+        let b = a.mul_vec(&x).unwrap();
+        for use_of_factors in [DirectUse::ByCost, DirectUse::Never] {
+            let answer = solved(device, &a, &b, params(1e-5).with_direct(use_of_factors));
+            assert_solution(device, &answer, &x, 1e-4, "given in one block alone");
+        }
+        let noise: Vec<f64> = x.iter().map(|x| if *x == 0.0 { 1e-13 } else { *x }).collect();
+        assert_eq!(Components::measured(&a, &noise, &b, 1e-3).unwrap().rows, 0);
+        assert!(
+            Components::measured(
+                &a,
+                &noise.iter().map(|x| 1e8 * x - 1e8 * 1e-13).collect::<Vec<_>>(),
+                &b,
+                1e-3
+            )
+            .unwrap()
+            .rows
+                > 0
+        );
+    });
+}
+
+/// The limit of iterations is one of all runs, and a bound that is none is refused before anything is made.
+#[test]
+fn limits_are_those_of_all_runs() {
+    on_both(|device| {
+        let a = problems::poisson_2d(40, 40).to_csr();
+        let b: Vec<f64> = (0..1600).map(|i| f64::from((i * i % 97) as u8) - 48.0).collect();
+        for most in [1, 2, 3] {
+            let mut params = params(1e-9).with_direct(DirectUse::Never);
+            params.auto.max_iters = most;
+            let (_, report) = solved(device, &a, &b, params);
+            assert_eq!(report.solved.iterations, most, "{report}");
+            assert_eq!(report.solved.reason, StopReason::MaxIterations, "{report}");
+        }
+        for bound in [0.0, -1.0, f64::NAN, 2.0] {
+            let error = HostSystem::new(device, a.clone(), params(bound)).unwrap_err();
+            assert!(matches!(error, Error::Parameter { .. }), "{error}");
         }
     });
 }

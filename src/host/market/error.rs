@@ -8,8 +8,8 @@ use std::io;
 /// What is wrong with a Matrix Market file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", printable(&match line {
-    0 => format!("{file}: {kind}"),
-    line => format!("{file}:{line}: {kind}"),
+    0 => format!("{file}: {}", kind.of_file(file)),
+    line => format!("{file}:{line}: {}", kind.of_file(file)),
 }))]
 #[non_exhaustive]
 pub struct MarketError {
@@ -32,6 +32,17 @@ impl MarketError {
     pub(super) fn io(file: &str, error: &io::Error) -> Self {
         let kind = MarketErrorKind::Io { kind: error.kind(), message: error.to_string() };
         Self { file: file.to_owned(), line: 0, kind }
+    }
+}
+
+impl MarketErrorKind {
+    /// What is wrong, with a command that converts this file.
+    fn of_file(&self, file: &str) -> String {
+        let said = self.to_string();
+        match self {
+            MarketErrorKind::Foreign { format } => format.of_file(&said, file),
+            _ => said,
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use std::fmt;
 use std::io::BufRead;
 
 /// A format that is recognised and not read. `Display` gives its name and, after a semicolon, a command that converts a
-/// file: `a.npz` stands for the file, `a.mtx` for the Matrix Market file that is written.
+/// file: `a.npz` stands for the file, `a.mtx` for the Matrix Market file that is written. A
+/// [`MarketError`](super::MarketError) names its file in the place of `a.npz`.
 ///
 /// Commands for Python need NumPy and SciPy (and h5py for [`Hdf5`](Self::Hdf5)).
 ///
@@ -86,7 +87,7 @@ impl fmt::Display for ForeignFormat {
             Self::Bzip2 => f.write_str("bzip2 stream; decompress it: bunzip2 a.mtx.bz2"),
             Self::Xz => f.write_str("xz stream; decompress it: unxz a.mtx.xz"),
             Self::Zstd => f.write_str("zstd stream; decompress it: unzstd a.mtx.zst"),
-            Self::Tar => f.write_str("tar archive; unpack it: tar -xf a.tar (a.tar.gz as well)"),
+            Self::Tar => f.write_str("tar archive; unpack it: tar -xf a.tar"),
             Self::Utf16 => f.write_str("text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 a.txt > a.mtx"),
             Self::Zip => f.write_str("zip archive; unpack it: unzip a.zip"),
             Self::NumpyArchive => f.write_str(
@@ -128,6 +129,32 @@ impl fmt::Display for ForeignFormat {
                 )
             }
         }
+    }
+}
+
+impl ForeignFormat {
+    /// What is said of the format, of this file in place of the one that stands for it. A name that a shell or Python would read as more
+    /// than a name stays out of it, and so does that of the file which is written.
+    pub(super) fn of_file(&self, said: &str, file: &str) -> String {
+        let is_plain = |c: char| c.is_alphanumeric() || "._-+/".contains(c);
+        let stands = match *self {
+            Self::Gzip => "a.mtx.gz",
+            Self::Bzip2 => "a.mtx.bz2",
+            Self::Xz => "a.mtx.xz",
+            Self::Zstd => "a.mtx.zst",
+            Self::Tar => "a.tar",
+            Self::Zip => "a.zip",
+            Self::NumpyArchive => "a.npz",
+            Self::NumpyArray => "a.npy",
+            Self::MatFile | Self::Hdf5 => "a.mat",
+            Self::HarwellBoeing | Self::RutherfordBoeing => "a.rb",
+            Self::Elements => return said.to_owned(),
+            Self::Utf16 => "a.txt",
+            Self::TripletList { commas, .. } | Self::DenseText { commas } => text_file(commas).0,
+        };
+        // The file that is written would be the one that is read.
+        let is_named = !file.is_empty() && file.chars().all(is_plain) && !file.ends_with("a.mtx");
+        if is_named { said.replace(stands, file) } else { said.to_owned() }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Connected components of a reduced matrix, and their null spaces.
 
 use super::sums::Sum;
-use super::symmetry::ROUNDING;
 use crate::host::Csr;
 
 /// A connected component of the pattern of `A + Aᵀ`, where `A` is the reduced matrix of a
@@ -11,15 +10,19 @@ use crate::host::Csr;
 pub struct Component {
     /// Rows and columns of the component in the reduced matrix, ascending.
     pub unknowns: Vec<usize>,
-    /// Whether each of its rows sums to zero, up to 2^-40 of the sum of magnitudes, before scaling.
+    /// Whether each of its rows sums to zero, up to 2^-46 of the sum of magnitudes, before scaling.
     /// Then there is a null vector that is constant on the component, in the unknowns of the given
     /// system.
     pub rows_sum_to_zero: bool,
-    /// Whether each of its columns sums to zero, up to 2^-40 of the sum of magnitudes, before
+    /// Whether each of its columns sums to zero, up to 2^-46 of the sum of magnitudes, before
     /// scaling. Then the system has a solution only if the right-hand side sums to zero over the
     /// component.
     pub columns_sum_to_zero: bool,
 }
+
+/// The largest sum that counts as rounding, relative to that of magnitudes: 64 bits add up a hundred entries to less, and of a sum that
+/// is larger there is a solution in pairs of floats.
+const ROUNDING: f64 = 1.0 / (1u64 << 46) as f64;
 
 /// Finds the components of a matrix. `transposed` is used only if it is not symmetric.
 pub(super) fn components(a: &Csr, symmetric: bool, transposed: &Csr) -> Vec<Component> {

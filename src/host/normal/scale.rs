@@ -6,6 +6,10 @@ use crate::host::prepare::{Exponents, exponent, power};
 /// Logarithm of the bound on entries that are scaled by the diagonal.
 const HIGHEST: i32 = 40;
 
+/// Scales that differ by this factor at most, as a logarithm, are made equal: rows at the sides of a grid stay what they are beside
+/// others then.
+const ALIKE: i32 = 2;
+
 /// Limit for logarithms of scales. Two of them reach from the least or the largest number to 1.
 const FARTHEST: i32 = 600;
 
@@ -24,12 +28,17 @@ impl Scales {
         Self { rows: vec![0; n], columns: vec![0; n], given_up: None }
     }
 
-    /// Chooses `D^-1/2` in powers of two for both sides, or else scales that bring the largest
+    /// Chooses `D^-1/2` in powers of two for both sides, one for all where those are about the same, or else scales that bring the largest
     /// entries of rows and columns into `1/4 .. 2`.
     pub fn new(a: &Csr) -> Self {
         let diagonal: Vec<Option<i32>> = a.diagonal().iter().map(|&d| exponent(d)).collect();
         let zero = diagonal.iter().position(Option::is_none).map(|i| (i, i));
-        let roots: Vec<i32> = diagonal.iter().map(|e| -((e.unwrap_or_default() + 1) >> 1)).collect();
+        let mut roots: Vec<i32> = diagonal.iter().map(|e| -((e.unwrap_or_default() + 1) >> 1)).collect();
+        if let (Some(&most), Some(&least)) = (roots.iter().max(), roots.iter().min())
+            && most - least <= ALIKE
+        {
+            roots.fill(least);
+        }
         let of = |k: usize| roots.get(k).copied().unwrap_or_default();
         let too_large =
             |(i, j, v): &(usize, usize, f64)| exponent(*v).is_some_and(|e| e + of(*i) + of(*j) >= HIGHEST);

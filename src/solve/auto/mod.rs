@@ -154,11 +154,11 @@ impl<A: LinOp> Auto<A> {
         self
     }
 
-    /// The same with another bound, and what is known of the matrix.
-    pub(in crate::solve) fn stopping(&self, stop: Stop) -> Self {
+    /// The same with another bound and another limit, and what is known of the matrix.
+    pub(in crate::solve) fn stopping(&self, stop: Stop, max_iters: usize) -> Self {
         let Auto { a, plan, memory, heard } = self;
         let mut plan = plan.clone();
-        plan.params.stop = stop;
+        (plan.params.stop, plan.params.max_iters) = (stop, max_iters);
         Auto { a: Rc::clone(a), plan, memory: Rc::clone(memory), heard: heard.clone() }
     }
 

@@ -189,10 +189,11 @@ impl Components {
     pub(in crate::solve) const MARGIN: f64 = 1.0 / Self::LIMIT;
 
     /// Measures a solution of a square system on the host, in 64 bits: an equation counts in `rows` where its share is more than `limit`.
+    /// Without a margin where that is zero: then `omega` is the backward error by components.
     ///
     /// The margin is that of fields. A field is a connected component of the entries that are not a thousand times smaller than the
     /// largest of their row, and has a 64th of the unknowns or more; each has the largest of its own unknowns in the place of
-    /// `‖x‖_∞`, or 10⁻⁸ of that of all where entries connect it with others, and smaller components that of all. Both are found for the unknowns as they are and for
+    /// `‖x‖_∞`, or 10⁻⁸ of that of all where entries connect it with others or its right-hand side is zero, and smaller components that of all. Both are found for the unknowns as they are and for
     /// `√|a_jj| x_j`, and the smaller margin counts. So temperatures of 300 do not hide displacements of 10⁻⁵ that they cause.
     ///
     /// *Cost*: O(nnz), four more times where an equation exceeds its share without a margin.
@@ -238,10 +239,10 @@ impl Components {
             Components { omega, rows, of: terms.len() }
         };
         let found = with(&|_| 0.0);
-        if found.rows == 0 {
+        if found.rows == 0 || limit == 0.0 {
             return Ok(found);
         }
-        let sizes = a.sizes_by_fields(x);
+        let sizes = a.sizes_by_fields(x, b);
         Ok(with(&|i| sizes.get(i).copied().unwrap_or_default()))
     }
 }
@@ -318,7 +319,8 @@ pub struct SolveReport {
     /// that either meets is met.
     pub least_squares_residual: Option<f64>,
     /// How well single equations are satisfied, where the bound is met and the operator tells magnitudes
-    /// ([`Part::Magnitude`](crate::ops::Part::Magnitude)); none for least squares.
+    /// ([`Part::Magnitude`](crate::ops::Part::Magnitude)); none for least squares. Of a [`HostSystem`](crate::solve::HostSystem) also where pairs
+    /// of floats reach no less, if each equation holds but for rounding.
     pub components: Option<Components>,
     /// What rounding `x` to its format may leave of the residual, relative, so that nothing gains more: known of systems of the host's
     /// ([`HostSystem`](crate::solve::HostSystem)) that stagnate there.
@@ -392,6 +394,12 @@ impl fmt::Display for SolveReport {
         }
         if let (StopReason::NormOnly, Some(Components { omega, rows, of })) = (reason, self.components) {
             return write!(f, ": {rows} of {of} rows are off by up to {omega:.1e} of their terms");
+        }
+        if let (StopReason::Stagnated, Some(Components { omega, .. })) = (reason, self.components) {
+            return write!(
+                f,
+                ": pairs of floats reach no less here, where each equation holds to {omega:.1e} of its terms"
+            );
         }
         let hidden = self.rounding.is_some_and(|r| r > 0.5 * true_residual);
         f.write_str(match (reason, self.pairs) {

@@ -15,10 +15,15 @@ use crate::solve::drive::report::{Components, SolveReport, StopReason};
 /// An element that is this much smaller than the largest has no low part in pairs of floats that are scaled by one power of two.
 const LOST: f64 = (1u128 << 90) as f64;
 
+/// A solution whose equations hold to this share of their terms is the best there is, whatever the norm of its residual is.
+const SOUND: f64 = 1e-12;
+
 /// The best solution so far.
 pub(super) struct Best {
     pub x: Vec<f64>,
     pub report: SolveReport,
+    /// Its backward error by components is rounding.
+    pub is_sound: bool,
     pub by: SolvedBy,
     pub corrections: usize,
 }
@@ -39,17 +44,10 @@ impl HostSystem {
         if report.least_residual.is_some() {
             return Ok(true);
         }
-        let norm = norm2(b);
-        if !self.pairs() || report.reason != StopReason::MaxIterations || norm == 0.0 {
+        if !self.pairs() || report.reason != StopReason::MaxIterations || norm2(b) == 0.0 {
             return Ok(false);
         }
-        let mut terms = vec![0.0; b.len()];
-        for (i, j, v) in self.matrix().entries() {
-            if let (Some(sum), Some(x)) = (terms.get_mut(i), x.get(j)) {
-                *sum += (v * x).abs();
-            }
-        }
-        let least = 48f64.exp2().recip() * norm2(&terms) / norm;
+        let least = self.least_residual(x, b);
         let held = report.true_residual <= least;
         if held {
             (report.reason, report.least_residual) = (StopReason::Stagnated, Some(least));
@@ -91,8 +89,10 @@ impl HostSystem {
         b: &[f64],
         best: &mut Option<Best>,
     ) -> Result<()> {
-        let met = |report: &SolveReport| report.converged() || report.reason == StopReason::NormOnly;
-        let Some(found) = best.as_mut().filter(|best| !met(&best.report)) else { return Ok(()) };
+        let met = |best: &Best| {
+            best.is_sound || best.report.converged() || best.report.reason == StopReason::NormOnly
+        };
+        let Some(found) = best.as_mut().filter(|best| !met(best)) else { return Ok(()) };
         let ax = self.matrix().mul_vec(start)?;
         let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
         if found.report.true_residual * norm2(b) <= norm2(&rest) {
@@ -102,6 +102,52 @@ impl HostSystem {
         let certified = self.certificate(&mut found.x, b).await?;
         found.report = self.with_small_rows(certified, &found.x, b)?;
         Ok(())
+    }
+
+    /// The verdict on `found` in place of the one on `x`, which certifying has made of it, where each equation held but for rounding
+    /// and no longer does: what is further off by the norm than zero is taken back there. Whether each does in the end.
+    pub(super) fn with_sound(
+        &self,
+        report: SolveReport,
+        x: &mut Vec<f64>,
+        found: Vec<f64>,
+        b: &[f64],
+    ) -> Result<(SolveReport, bool)> {
+        if report.converged() || self.backward_error(x, b)?.0 {
+            return Ok((report, true));
+        }
+        if report.reason == StopReason::NormOnly || !self.backward_error(&found, b)?.0 {
+            return Ok((report, false));
+        }
+        let ax = self.matrix().mul_vec(&found)?;
+        let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
+        *x = found;
+        let (true_residual, least) = (norm2(&rest) / norm2(b), self.least_residual(x, b));
+        let report = SolveReport {
+            reason: StopReason::Stagnated,
+            true_residual,
+            rounding: None,
+            least_residual: Some(least),
+            ..report
+        };
+        Ok((report, true))
+    }
+
+    /// What rounding `x` to pairs may leave of the residual, relative to the right-hand side.
+    fn least_residual(&self, x: &[f64], b: &[f64]) -> f64 {
+        let mut terms = vec![0.0; b.len()];
+        for (i, j, v) in self.matrix().entries() {
+            if let (Some(sum), Some(x)) = (terms.get_mut(i), x.get(j)) {
+                *sum += (v * x).abs();
+            }
+        }
+        48f64.exp2().recip() * norm2(&terms) / norm2(b)
+    }
+
+    /// Whether each equation holds but for rounding of its terms, and which share of them is left.
+    pub(super) fn backward_error(&self, x: &[f64], b: &[f64]) -> Result<(bool, Components)> {
+        let found = Components { rows: 0, ..Components::measured(self.matrix(), x, b, 0.0)? };
+        Ok((found.omega <= SOUND, found))
     }
 
     /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,

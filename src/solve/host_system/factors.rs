@@ -25,7 +25,7 @@ use crate::solve::auto::AutoEvent;
 pub enum DirectUse {
     /// By what they are predicted to take: first where that is less than the set-up of multigrid, or where that does not suit the
     /// matrix and it is less than 15 s for Cholesky's and 2 s for others and for vectors in nodes; last up to 2 minutes, after iterations
-    /// have taken as long; predicted only then for more than 100,000 unknowns without symmetry that multigrid suits. Never where it is more than [`Stop::within`](crate::solve::Stop::within).
+    /// have taken as long; predicted only then for more than 600,000 unknowns that multigrid suits (100,000 without symmetry). Never where it is more than [`Stop::within`](crate::solve::Stop::within).
     #[default]
     ByCost,
     /// Iterations alone.
@@ -61,8 +61,8 @@ impl HostSystem {
             ByCost if !self.params.null_space.is_empty() => vec![iterations],
             // Where the grid is known, nothing is sooner than multigrid, whose set-up is none.
             ByCost if self.is_large_grid() => vec![iterations],
-            // To predict what LU factors take would take as long as the set-up of multigrid.
-            ByCost if self.is_large_transport() => {
+            // To predict what factors take would take as long as the set-up of multigrid.
+            ByCost if self.is_large() => {
                 self.patience = Some(Duration::from_secs(10));
                 vec![iterations, factors, iterations]
             }
@@ -115,18 +115,21 @@ impl HostSystem {
         self.normal.column_scales().iter().map(|s| s.recip()).collect()
     }
 
-    /// Whether it is one without symmetry that suits aggregation, and so large that iterations have ended before factors are made.
-    fn is_large_transport(&self) -> bool {
-        /// Below, factors take less than a second where diffusion is in the plane.
+    /// Whether it suits aggregation, and is so large that iterations have ended before factors are predicted.
+    fn is_large(&self) -> bool {
+        /// Without symmetry: below, factors take less than a second where diffusion is in the plane.
         const LARGE: usize = 100_000;
+        /// Cholesky's factors are predicted sooner.
+        const LARGE_SYMMETRIC: usize = 600_000;
         /// With less bandwidth factors take no longer in space.
         const NARROW: usize = 30;
-        let matrix = self.normal.matrix();
-        matrix.shape().rows > LARGE
-            && !self.normal.is_symmetric()
+        let (matrix, symmetric) = (self.normal.matrix(), self.normal.is_symmetric());
+        let ones = || self.scaled_ones();
+        matrix.shape().rows > if symmetric { LARGE_SYMMETRIC } else { LARGE }
             && matrix.bandwidth() >= NARROW
-            && is_damped(matrix, Some(&self.scaled_ones()))
-            && suits(matrix, Some(&self.scaled_ones()))
+            && matrix.diagonal().iter().all(|d| *d > 0.0)
+            && (symmetric || is_damped(matrix, Some(&ones())))
+            && suits(matrix, Some(&ones()))
     }
 
     /// The order of elimination; an error if factors are tried by what they cost, and that is too much.

@@ -49,9 +49,10 @@ impl HostSystem {
         let given = self.params.auto.stop;
         let left = given.within.map(|within| within.saturating_sub(under.started.elapsed()));
         let within = left.into_iter().chain(under.patience).min();
-        let auto = auto.stopping(Stop { relative, within, ..given });
+        let before = under.iterations();
+        let left = self.params.auto.max_iters.saturating_sub(before);
+        let auto = auto.stopping(Stop { relative, within, ..given }, left);
         // Runs go on from each other: each is relative to what the one before it has left.
-        let before = under.runs.iter().map(AutoReport::iterations).sum();
         let Under { observe, .. } = under;
         let left_of_all = if left_of_all.is_finite() { left_of_all } else { 1.0 };
         let mut observe = |point: HistoryPoint| {

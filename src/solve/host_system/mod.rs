@@ -1,6 +1,7 @@
 //! Systems that come from the host: reduced there, solved on the device or by sparse factors, certified as they were given.
 
 mod certificate;
+mod consistent;
 mod factors;
 mod iterations;
 mod report;
@@ -12,7 +13,7 @@ pub use factors::DirectUse;
 pub use report::{HostReport, SolvedBy};
 
 use certificate::Best;
-use units::{norm2, power_of, units_apart};
+use units::{norm2, units_apart};
 
 use std::cell::OnceCell;
 #[cfg(feature = "direct")]
@@ -23,7 +24,7 @@ use std::time::Duration;
 use crate::data::{MatrixFormat, StoredMatrix};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::{Csr, Imbalance, NearNullSpace, NormalForm, NormalParams, NormalPart};
+use crate::host::{Csr, NearNullSpace, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
 use crate::solve::auto::{Auto, AutoEvent, AutoParams, AutoReport, Hear, is_of_the_choice};
@@ -146,6 +147,13 @@ struct Under<'u, 'o> {
     observe: &'u mut Observer<'o>,
 }
 
+impl Under<'_, '_> {
+    /// Of all runs.
+    fn iterations(&self) -> usize {
+        self.runs.iter().map(AutoReport::iterations).sum()
+    }
+}
+
 /// What pairs hold of a residual may be no less than this only where the matrix is singular to 64 bits: factors then lose a solution
 /// that iterations find.
 const SUSPECT: f64 = 1e-4;
@@ -157,7 +165,7 @@ impl HostSystem {
     /// Reduces a system, and puts its matrix on the device.
     ///
     /// # Errors
-    /// Those of [`NormalForm::new`] and [`StoredMatrix::new`]; [`Error::Unsupported`] for sparse factors without the feature
+    /// Those of [`NormalForm::new`] and [`StoredMatrix::new`]; [`Error::Parameter`] for a bound that is none; [`Error::Unsupported`] for sparse factors without the feature
     /// `direct`.
     pub fn new(device: &Device, a: Csr, params: HostSystemParams) -> Result<Self> {
         let normal = NormalForm::new(&a, params.normal)?;
@@ -192,6 +200,7 @@ impl HostSystem {
         if asked && !cfg!(feature = "direct") {
             return Err(without_factors());
         }
+        params.auto.stop.check("HostSystem")?;
         params.near_null_space.iter().try_for_each(|space| space.check("HostSystem", given.shape().cols))?;
         let mut system = HostSystem {
             given,
@@ -304,10 +313,15 @@ impl HostSystem {
         let mut refused = self.refused.clone();
         let mut best: Option<Best> = None;
         let within = self.params.auto.stop.within;
+        let most = self.params.auto.max_iters;
+        let spent = |under: &Under<'_, '_>| !under.runs.is_empty() && under.iterations() >= most;
         let late = |under: &Under<'_, '_>| within.is_some_and(|within| under.started.elapsed() >= within);
         for (k, road) in self.roads.iter().enumerate() {
             if best.is_some() && late(&under) {
                 break;
+            }
+            if *road == Road::Iterations && spent(&under) {
+                continue;
             }
             // Once more only what was cut short for another one.
             let was_cut = || under.runs.iter().any(|run| run.solved.reason == StopReason::OutOfTime);
@@ -336,12 +350,12 @@ impl HostSystem {
                 self.check_reached(b)?;
             }
         }
-        let late = late(&under);
+        let (late, spent) = (late(&under), spent(&under));
         self.no_worse_than(start, b, &mut best).await?;
         let mut runs = under.runs;
-        let iterations = runs.iter().map(AutoReport::iterations).sum();
+        let iterations: usize = runs.iter().map(AutoReport::iterations).sum();
         let double_iterations = runs.iter().map(|run| run.solved.double_iterations).sum();
-        let Some(Best { x, report, by, corrections }) = best else {
+        let Some(Best { x, report, is_sound, by, corrections }) = best else {
             let last = refused.pop().map(|(_, error)| error);
             return Err(last.unwrap_or(Error::Internal { place: "HostSystem", detail: "nothing to try" }));
         };
@@ -352,7 +366,11 @@ impl HostSystem {
             let last = runs.last().map(|run| run.solved.reason).filter(|r| *r != StopReason::Converged);
             solved.reason = if late { StopReason::OutOfTime } else { last.unwrap_or(StopReason::Stagnated) };
         }
-        let told = solved.reason == StopReason::OutOfTime || solved.least_residual.is_some();
+        if solved.reason == StopReason::Stagnated && is_sound {
+            solved.components = Some(self.backward_error(&x, b)?.1);
+        }
+        let told =
+            solved.reason == StopReason::OutOfTime || spent || is_sound || solved.least_residual.is_some();
         if !(solved.converged() || told) && self.changes_slightly() {
             let again = match self.unchanged() {
                 Ok(other) => {
@@ -389,27 +407,6 @@ impl HostSystem {
         HostSystem::new(self.given.device(), self.matrix().clone(), params)
     }
 
-    /// Refuses a right-hand side that no `x` comes within the bound of.
-    fn check_consistent(&self, b: &[f64]) -> Result<()> {
-        let distance = |found: &Imbalance| match *found {
-            Imbalance::Row { sum, .. } => sum.powi(2),
-            Imbalance::Component { component, sum, .. } => {
-                let size = self.normal.components().get(component).map_or(1, |c| c.unknowns.len());
-                sum.powi(2) / size.max(1) as f64
-            }
-        };
-        let found = self.normal.imbalances(b)?.iter().map(distance).sum::<f64>().sqrt();
-        let along = |vector: &Vec<f64>| {
-            let [part, own] = [norm2(b), norm2(vector)].map(power_of);
-            let dot: f64 = vector.iter().zip(b).map(|(v, b)| (v / own) * (b / part)).sum();
-            dot.abs() * part * own / norm2(vector)
-        };
-        let found =
-            self.params.null_space.iter().map(along).filter(|part| !part.is_nan()).fold(found, f64::max);
-        let bound = self.params.auto.stop.relative * norm2(b);
-        if found > bound { Err(Error::Inconsistent { op: "HostSystem", found, bound }) } else { Ok(()) }
-    }
-
     /// One way, with corrections while they gain.
     async fn by_road(
         &self,
@@ -432,22 +429,27 @@ impl HostSystem {
             let (y, by) = self.reduced_solution(road, &right, (b, &rest), share, under).await?;
             let step = self.normal.solution(&y, &rest)?;
             x.iter_mut().zip(step).for_each(|(x, step)| *x += step);
+            let found = x.clone();
             let certified = self.certificate(&mut x, b).await?;
             let report = self.with_small_rows(certified, &x, b)?;
+            let (report, is_sound) = self.with_sound(report, &mut x, found, b)?;
             let score = Best::score(&report);
-            let is_better = best.as_ref().is_none_or(|best| score < Best::score(&best.report));
+            let is_better = best.as_ref().is_none_or(|best| {
+                is_sound && !best.is_sound || is_sound >= best.is_sound && score < Best::score(&best.report)
+            });
             let converged = report.converged();
             let hidden = report.reason == StopReason::NormOnly;
             // The next one has to gain as much for equations that the norm hides.
             share = report.components.map_or(0.5, |found| (0.1 * limit / found.omega).min(0.5));
             if converged || is_better {
-                *best = Some(Best { x: x.clone(), report, by, corrections });
+                *best = Some(Best { x: x.clone(), report, is_sound, by, corrections });
             }
             // A run that has not gained ten times by itself would not from here.
             let gained = under.runs.last().is_none_or(|run| run.solved.true_residual <= 0.1);
             let stalls = score > 0.1 * before && !hidden;
             // Another division by factors costs little, and may gain some more.
             let held = road == Road::Iterations && self.is_all_that_pairs_hold(b, best)?;
+            let held = held || road == Road::Iterations && under.iterations() >= self.params.auto.max_iters;
             if converged || !gained || score.is_nan() || stalls || held {
                 break;
             }
