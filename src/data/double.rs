@@ -3,6 +3,7 @@
 use super::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
+use crate::host::parallel::Threads;
 use crate::shape::{Extent, Shape};
 
 /// A column vector whose elements are unevaluated sums of two 32-bit floats, 48 bits of significand or more in the range
@@ -133,8 +134,20 @@ shown!(DoubleVector, |v| "DoubleVector({})", v.len());
 
 /// High and low parts, of values that 32 bits hold at all.
 pub(super) fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>, Vec<f32>)> {
-    check_values(what, values.iter().map(|v| f64::from(*v as f32)))?;
-    Ok(values.iter().copied().map(split).unzip())
+    /// Values that are worth a thread.
+    const MANY: usize = 1 << 16;
+    let threads = Threads::all();
+    let parts = threads.parts(values.len(), MANY, |part| {
+        let values = values.get(part).unwrap_or_default();
+        let is_usual = |v: &f64| *v == 0.0 || (*v as f32).is_normal();
+        let (high, low): (Vec<f32>, Vec<f32>) = values.iter().copied().map(split).unzip();
+        (values.iter().all(is_usual), high, low)
+    });
+    if !parts.iter().all(|(usual, ..)| *usual) {
+        check_values(what, values.iter().map(|v| f64::from(*v as f32)))?;
+    }
+    let (high, low) = parts.into_iter().map(|(_, high, low)| (high, low)).unzip();
+    Ok((threads.concat(high), threads.concat(low)))
 }
 
 /// What those parts leave of the values, unless it is nothing, or below the normal range as they may be themselves.

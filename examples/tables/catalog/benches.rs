@@ -66,8 +66,8 @@ pub const CHAPTERS: &[Chapter] = &[
         program: Bench("time_to_solution"),
         flags: &["--most=6"],
         outputs: &[],
-        reading: "From the call to the certified answer, every answer looked at again in 64 bits; setting up is counted on both \
-                  sides in the second table, where each row has a device of its own, and on neither elsewhere. What a row of the size before lets expect to take more than six seconds is left out.",
+        reading: "From the call to the certified answer, every answer looked at again in 64 bits; setting up is counted on neither side, \
+                  but on both from having the matrix to having the solution, where each row has a device of its own. What a row of the size before lets expect to take more than six seconds is left out.",
         tables: &[
             Table {
                 caption: "Wall-clock of a solve",

@@ -2,6 +2,7 @@
 
 use super::sums::Sum;
 use crate::host::Csr;
+use crate::host::parallel::Threads;
 
 /// A connected component of the pattern of `A + Aᵀ`, where `A` is the reduced matrix of a
 /// [`NormalForm`](super::NormalForm).
@@ -34,12 +35,15 @@ pub(super) fn components(a: &Csr, symmetric: bool, transposed: &Csr) -> Vec<Comp
         columns_sum_to_zero: all(&columns, &unknowns),
         unknowns,
     };
-    a.independent_groups().into_iter().map(of).collect()
+    // Of a symmetric one the entries below the diagonal say it all.
+    let groups = if symmetric { a.groups_by(|i, j, _| j < i) } else { a.independent_groups() };
+    groups.into_iter().map(of).collect()
 }
 
 /// Returns whether each row sums to zero up to rounding.
 fn zero_sums(a: &Csr) -> Vec<bool> {
-    let of = |(_, values): (&[u32], &[f64])| {
+    let of = |i: usize| {
+        let (_, values) = a.row_slices(i);
         let top = values.iter().fold(0.0, |top: f64, v| v.abs().max(top));
         let (mut sum, mut size) = (Sum::default(), 0.0);
         for v in values {
@@ -50,7 +54,7 @@ fn zero_sums(a: &Csr) -> Vec<bool> {
         }
         sum.value().abs() <= ROUNDING * size
     };
-    a.rows().map(of).collect()
+    Threads::all().each(a.shape().rows, of)
 }
 
 /// A sum of right-hand sides that is zero if the system has a solution; see

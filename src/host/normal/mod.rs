@@ -2,6 +2,7 @@
 //! floats.
 
 use crate::error::{Error, Result};
+use crate::host::parallel::Threads;
 use crate::host::{Csr, Triplets, number};
 use eliminate::Plan;
 use scale::Scales;
@@ -53,7 +54,8 @@ const OP: &str = "NormalForm";
 ///    [`null_vectors`](Self::null_vectors) and [`imbalances`](Self::imbalances).
 /// 6. **Sign**: if the whole diagonal is negative, the system is negated.
 /// 7. **Scaling**: by `D^-1/2` on both sides, rounded to powers of two, so that
-///    `1/2 <= |a'_ii| < 2` and no entry is rounded. If the diagonal contains a zero, or if an entry
+///    `1/2 <= |a'_ii| < 2` and no entry is rounded; by one factor for all where those of all differ
+///    by four at most, and by none if that is within 2^±10. If the diagonal contains a zero, or if an entry
 ///    would reach 2^40, the largest entries of rows and columns are brought into `1/4 .. 2`
 ///    instead, with equal scales for rows and columns of a symmetric matrix. Others whose entries
 ///    are more than 2^40 apart begin from the matching with the largest product, as
@@ -87,14 +89,14 @@ const OP: &str = "NormalForm";
 ///     0.0, 0.0, 1.0, 5.0,
 /// ])?.to_csr();
 /// let form = NormalForm::new(&a, NormalParams::default())?;
-/// assert_eq!(form.to_string(), "1 row solved directly; 1 column by back substitution; symmetric; negated; scaled");
-/// assert_eq!((form.columns(), form.matrix().values()), (&[1, 2][..], &[0.5, -0.125, -0.125, 0.5][..]));
+/// assert_eq!(form.to_string(), "1 row solved directly; 1 column by back substitution; symmetric; negated");
+/// assert_eq!((form.columns(), form.matrix().values()), (&[1, 2][..], &[8.0, -2.0, -2.0, 8.0][..]));
 ///
 /// let b = a.mul_vec(&[1.0, 2.0, 3.0, 4.0])?;
-/// assert_eq!(form.right(&b)?, [2.5, 5.0]);
-/// // y = (8, 12) solves the reduced system.
-/// assert_eq!(form.matrix().mul_vec(&[8.0, 12.0])?, [2.5, 5.0]);
-/// assert_eq!(form.solution(&[8.0, 12.0], &b)?, [1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(form.right(&b)?, [10.0, 20.0]);
+/// // y = (2, 3) solves the reduced system.
+/// assert_eq!(form.matrix().mul_vec(&[2.0, 3.0])?, [10.0, 20.0]);
+/// assert_eq!(form.solution(&[2.0, 3.0], &b)?, [1.0, 2.0, 3.0, 4.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -131,8 +133,8 @@ impl NormalForm {
     /// [`Error::Matrix`] if the matrix is not square, if an entry is not finite, or if a part that
     /// is [asserted](NormalPart::Asserted) does not apply.
     pub fn new(a: &Csr, params: NormalParams) -> Result<Self> {
-        check_matrix(a)?;
-        let a = if a.values().contains(&0.0) { Cow::Owned(a.nonzeros(|v| v)) } else { Cow::Borrowed(a) };
+        let has_zeros = check_matrix(a)?;
+        let a = if has_zeros { Cow::Owned(a.nonzeros(|v| v)) } else { Cow::Borrowed(a) };
         let transposed = a.transposed();
         let plan = Plan::new(&a, &transposed, &params);
         let (reduced, rest, transposed) = if plan.is_empty() {
@@ -301,9 +303,8 @@ impl NormalForm {
     /// let chain = |k| [(k, k, 1.0), (k, k + 1, -1.0), (k + 1, k, -1.0), (k + 1, k + 1, 1.0)];
     /// let a = Triplets::from_entries(Shape::new(6, 6), [0, 1, 3, 4].into_iter().flat_map(chain))?.to_csr();
     /// let form = NormalForm::new(&a, NormalParams::default())?;
-    /// assert_eq!(form.to_string(), "symmetric; scaled; 2 components, 2 of them singular");
-    /// // A diagonal of 1, 2, 1 is scaled to 1, 1/2, 1.
-    /// assert_eq!(form.null_vectors()[1], [(3, 1.0), (4, 2.0), (5, 1.0)]);
+    /// assert_eq!(form.to_string(), "symmetric; 2 components, 2 of them singular");
+    /// assert_eq!(form.null_vectors()[1], [(3, 1.0), (4, 1.0), (5, 1.0)]);
     /// assert!(form.imbalances(&[1.0, 0.0, -1.0, 2.0, 2.0, -4.0])?.iter().all(|found| found.relative() == 0.0));
     /// assert_eq!(form.imbalances(&[1.0, 0.0, -1.0, 2.0, 0.0, -1.0])?[1].relative(), 1.0 / 3.0);
     /// # Ok::<(), texla::Error>(())
@@ -323,15 +324,24 @@ impl NormalForm {
     }
 }
 
-fn check_matrix(a: &Csr) -> Result<()> {
+/// Refuses what is not square and finite. Whether an entry is zero.
+fn check_matrix(a: &Csr) -> Result<bool> {
+    /// Entries that are worth a thread.
+    const MANY: usize = 1 << 16;
     if !a.shape().is_square() {
         return Err(Error::Matrix { op: OP, detail: format!("is {}, expected a square one", a.shape()) });
     }
-    if let Some((i, j, v)) = a.entries().find(|entry| !entry.2.is_finite()) {
+    let parts = Threads::all().parts(a.nnz(), MANY, |part| {
+        let values = a.values().get(part).unwrap_or_default();
+        (values.iter().all(|v| v.is_finite()), values.contains(&0.0))
+    });
+    if !parts.iter().all(|(finite, _)| *finite)
+        && let Some((i, j, v)) = a.entries().find(|entry| !entry.2.is_finite())
+    {
         let detail = format!("has {} at ({i}, {j}), expected finite entries", number(v));
         return Err(Error::Matrix { op: OP, detail });
     }
-    Ok(())
+    Ok(parts.into_iter().any(|(_, zero)| zero))
 }
 
 #[cfg(test)]

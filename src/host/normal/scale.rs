@@ -1,7 +1,13 @@
 //! Scaling by powers of two into the range of 32-bit floats.
 
+use std::ops::Range;
+
 use crate::host::Csr;
+use crate::host::parallel::Threads;
 use crate::host::prepare::{Exponents, exponent, power};
+
+/// Rows that are worth a thread.
+const ROWS: usize = 4096;
 
 /// Logarithm of the bound on entries that are scaled by the diagonal.
 const HIGHEST: i32 = 40;
@@ -9,6 +15,9 @@ const HIGHEST: i32 = 40;
 /// Scales that differ by this factor at most, as a logarithm, are made equal: rows at the sides of a grid stay what they are beside
 /// others then.
 const ALIKE: i32 = 2;
+
+/// One scale for all that is within this, as a logarithm, is left out.
+const NEAR: i32 = 10;
 
 /// Limit for logarithms of scales. Two of them reach from the least or the largest number to 1.
 const FARTHEST: i32 = 600;
@@ -28,7 +37,7 @@ impl Scales {
         Self { rows: vec![0; n], columns: vec![0; n], given_up: None }
     }
 
-    /// Chooses `D^-1/2` in powers of two for both sides, one for all where those are about the same, or else scales that bring the largest
+    /// Chooses `D^-1/2` in powers of two for both sides, one for all where those are about the same, and none if that is near 1, or else scales that bring the largest
     /// entries of rows and columns into `1/4 .. 2`.
     pub fn new(a: &Csr) -> Self {
         let diagonal: Vec<Option<i32>> = a.diagonal().iter().map(|&d| exponent(d)).collect();
@@ -37,12 +46,17 @@ impl Scales {
         if let (Some(&most), Some(&least)) = (roots.iter().max(), roots.iter().min())
             && most - least <= ALIKE
         {
-            roots.fill(least);
+            // In the middle of the range nothing is gained.
+            roots.fill(if least.abs() <= NEAR { 0 } else { least });
         }
         let of = |k: usize| roots.get(k).copied().unwrap_or_default();
         let too_large =
             |(i, j, v): &(usize, usize, f64)| exponent(*v).is_some_and(|e| e + of(*i) + of(*j) >= HIGHEST);
-        let given_up = zero.or_else(|| a.entries().find(too_large).map(|(i, j, _)| (i, j)));
+        let any = |mut rows: Range<usize>| rows.any(|i| a.row(i).any(|(j, v)| too_large(&(i, j, v))));
+        let given_up = zero.or_else(|| {
+            let parts = Threads::all().parts(a.shape().rows, ROWS, any);
+            parts.contains(&true).then(|| a.entries().find(too_large).map(|(i, j, _)| (i, j))).flatten()
+        });
         if given_up.is_none() {
             return Self { columns: roots.clone(), rows: roots, given_up };
         }

@@ -1,7 +1,12 @@
 //! Symmetry up to rounding.
 
+use std::ops::Range;
+
 use crate::host::Csr;
 use crate::host::parallel::Threads;
+
+/// Rows that are worth a thread.
+const ROWS: usize = 4096;
 
 /// The largest relative difference of `a_ij` and `a_ji` that counts as rounding.
 pub(super) const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
@@ -25,21 +30,28 @@ pub(super) fn measure(a: &Csr, transposed: &Csr) -> Asymmetry {
     let top = |(_, values): (&[u32], &[f64])| values.iter().fold(0.0, |top: f64, v| v.abs().max(top));
     let tops: Vec<f64> = a.rows().map(top).collect();
     let of = |list: &[f64], k: usize| list.get(k).copied().unwrap_or_default();
-    let mut worst = Asymmetry::default();
-    pairs(a, transposed, |i, j, a, b| {
-        if a == b {
-            return;
-        }
-        let (root, other) = (of(&roots, i), of(&roots, j));
-        let by_diagonal = root * other;
-        let size = if root > 0.0 && other > 0.0 { by_diagonal } else { of(&tops, i).min(of(&tops, j)) };
-        // Unequal entries keep a ratio above 0, also where it underflows.
-        let ratio = ((a - b).abs() / size).max(f64::MIN_POSITIVE);
-        if ratio > worst.ratio {
-            worst = Asymmetry { ratio, row: i, column: j, entries: (a, b, size) };
-        }
-    });
-    worst
+    let of_rows = |rows: Range<usize>| {
+        let mut worst = Asymmetry::default();
+        pairs(a, transposed, rows, |i, j, a, b| {
+            if a == b {
+                return;
+            }
+            let (root, other) = (of(&roots, i), of(&roots, j));
+            let by_diagonal = root * other;
+            let size = if root > 0.0 && other > 0.0 { by_diagonal } else { of(&tops, i).min(of(&tops, j)) };
+            // Unequal entries keep a ratio above 0, also where it underflows.
+            let ratio = ((a - b).abs() / size).max(f64::MIN_POSITIVE);
+            if ratio > worst.ratio {
+                worst = Asymmetry { ratio, row: i, column: j, entries: (a, b, size) };
+            }
+        });
+        worst
+    };
+    let parts = Threads::all().parts(a.shape().rows, ROWS, of_rows);
+    // The first of equals, as without threads.
+    parts
+        .into_iter()
+        .fold(Asymmetry::default(), |worst, found| if found.ratio > worst.ratio { found } else { worst })
 }
 
 /// Returns `(A + Aᵀ) / 2`.
@@ -58,10 +70,10 @@ pub(super) fn mean(a: &Csr, transposed: &Csr) -> Csr {
     )
 }
 
-/// Calls a function for every place of either matrix, row by row, with the entries of both.
-fn pairs(a: &Csr, b: &Csr, mut of: impl FnMut(usize, usize, f64, f64)) {
-    for (i, (left, right)) in a.rows().zip(b.rows()).enumerate() {
-        merge(left, right, |j, a, b| of(i, j as usize, a, b));
+/// Calls a function for every place of either matrix in these rows, one after another, with the entries of both.
+fn pairs(a: &Csr, b: &Csr, rows: Range<usize>, mut of: impl FnMut(usize, usize, f64, f64)) {
+    for i in rows {
+        merge(a.row_slices(i), b.row_slices(i), |j, a, b| of(i, j as usize, a, b));
     }
 }
 

@@ -6,6 +6,7 @@ use super::sums::{Sum, residual};
 use super::{NormalForm, OP};
 use crate::error::{Error, Result};
 use crate::host::number;
+use crate::host::parallel::Threads;
 
 impl NormalForm {
     /// Reduces a right-hand side or a residual of the given system to `b'`.
@@ -21,11 +22,22 @@ impl NormalForm {
         let op = "NormalForm::right";
         let x = self.known(op, b)?;
         let sign = if self.is_negated() { -1.0 } else { 1.0 };
-        let one = |(&row, scale): (&usize, &f64)| {
-            let value = sign * scale * self.residual(row, b, &x).0;
-            if value.is_finite() { Ok(value) } else { Err(too_large("right-hand side", row, value)) }
-        };
-        self.rows().iter().zip(self.row_scales()).map(one).collect()
+        let mut right = vec![0.0; self.rows().len()];
+        let failed = Threads::all().blocks(&mut right, |begin, block| {
+            let rows = self.rows().iter().zip(self.row_scales()).skip(begin);
+            let mut failed = None;
+            for (slot, (&row, scale)) in block.iter_mut().zip(rows) {
+                *slot = sign * scale * self.residual(row, b, &x).0;
+                if !slot.is_finite() {
+                    failed = failed.or(Some((row, *slot)));
+                }
+            }
+            failed
+        });
+        match failed.into_iter().flatten().next() {
+            Some((row, value)) => Err(too_large("right-hand side", row, value)),
+            None => Ok(right),
+        }
     }
 
     /// Reduces a start for the given system: `y_j = x_k / column_scales_j`, where k is

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::host::parallel::Threads;
 use crate::host::{Csr, number};
 
 /// When a solver stops.
@@ -217,16 +218,13 @@ impl Components {
         if let Some((operand, found, expected)) = all.into_iter().find(|(_, found, want)| found != want) {
             return Err(Error::LengthMismatch { op, operand, found, expected });
         }
-        let terms: Vec<(f64, f64)> = b
-            .iter()
-            .enumerate()
-            .map(|(i, b)| {
-                a.row(i).fold((*b, b.abs()), |(rest, size), (j, v)| {
-                    let term = v * x.get(j).copied().unwrap_or_default();
-                    (rest - term, size + term.abs())
-                })
+        let terms: Vec<(f64, f64)> = Threads::all().each(b.len(), |i| {
+            let b = b.get(i).copied().unwrap_or_default();
+            a.row(i).fold((b, b.abs()), |(rest, size), (j, v)| {
+                let term = v * x.get(j).copied().unwrap_or_default();
+                (rest - term, size + term.abs())
             })
-            .collect();
+        });
         let with = |margin: &dyn Fn(usize) -> f64| {
             let share = |(i, (rest, size)): (usize, &(f64, f64))| match *rest {
                 0.0 => 0.0,
