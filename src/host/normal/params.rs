@@ -76,7 +76,10 @@ impl NormalParams {
     /// use texla::host::{NormalForm, NormalParams, NormalPart, problems};
     /// let a = problems::poisson_1d(5).to_csr();
     /// assert!(NormalForm::new(&a, NormalParams::none())?.is_identity());
-    /// assert!(!NormalForm::new(&a, NormalParams::none().with_scaling(NormalPart::On))?.is_identity());
+    /// // A negative matrix is not in form.
+    /// let a = a.with_values(&a.values().iter().map(|v| -v).collect::<Vec<_>>())?;
+    /// assert!(NormalForm::new(&a, NormalParams::none())?.is_identity());
+    /// assert!(!NormalForm::new(&a, NormalParams::none().with_sign(NormalPart::On))?.is_identity());
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub const fn none() -> Self {
