@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -132,7 +132,7 @@ pub fn answer(
 
 /// What Python's libraries take for the same system, a JSON object for each; where there are none, one that says so.
 pub fn peers(system: &System, b: &[f64], tol: f64, most: f64) -> Vec<Value> {
-    let left_out = |why: String| vec![serde_json::json!({ "left_out": why })];
+    let left_out = |why: String| serde_json::json!({ "left_out": why });
     let folder = std::env::temp_dir().join(format!("texla-peers-{}", std::process::id()));
     let python = std::env::var_os("TEXLA_PYTHON").unwrap_or_else(|| "python3".into());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("time_to_solution/peers.py");
@@ -141,17 +141,18 @@ pub fn peers(system: &System, b: &[f64], tol: f64, most: f64) -> Vec<Value> {
     });
     // A folder that stays behind in the one for such folders harms nobody.
     let _ = std::fs::remove_dir_all(&folder);
-    match ran {
-        Ok(output) if output.status.success() => {
-            let text = String::from_utf8_lossy(&output.stdout);
-            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-        }
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            left_out(format!("SciPy ({})", said.lines().last().unwrap_or("no word")))
-        }
-        Err(error) => left_out(format!("SciPy ({}: {error})", PathBuf::from(&python).display())),
+    let output = match ran {
+        Ok(output) => output,
+        Err(error) => return vec![left_out(format!("SciPy ({}: {error})", Path::new(&python).display()))],
+    };
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let mut found: Vec<Value> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let why = said.lines().last().map_or_else(|| format!("more than {most} s"), str::to_owned);
+        found.push(left_out(format!("what follows ({why})")));
     }
+    found
 }
 
 fn written(folder: &Path, a: &Csr, b: &[f64]) -> std::io::Result<()> {

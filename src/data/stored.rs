@@ -10,8 +10,8 @@ use crate::shape::Shape;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatrixFormat {
-    /// Banded when there are at most [`MOST_BANDS`] diagonals (9 of less than 1,024 rows) and storing them takes at most twice the nonzeros; else
-    /// sparse, as [`SparseFormat::Auto`] chooses. Where both serve and the device has a [profile](Device::set_profile), the one
+    /// Banded when there are at most [`MOST_BANDS`] diagonals (9 of less than 1,024 rows) and storing them takes at most twice the
+    /// nonzeros; else sparse, as [`SparseFormat::Auto`] chooses. Where both serve and the device has a [profile](Device::set_profile), the one
     /// whose product is predicted to take less.
     #[default]
     Auto,

@@ -37,8 +37,8 @@ impl Scales {
         Self { rows: vec![0; n], columns: vec![0; n], given_up: None }
     }
 
-    /// Chooses `D^-1/2` in powers of two for both sides, one for all where those are about the same, and none if that is near 1, or else scales that bring the largest
-    /// entries of rows and columns into `1/4 .. 2`.
+    /// Chooses `D^-1/2` in powers of two for both sides, one for all where those are about the same, and none if that is near 1; or
+    /// else scales that bring the largest entries of rows and columns into `1/4 .. 2`.
     pub fn new(a: &Csr) -> Self {
         let diagonal: Vec<Option<i32>> = a.diagonal().iter().map(|&d| exponent(d)).collect();
         let zero = diagonal.iter().position(Option::is_none).map(|i| (i, i));

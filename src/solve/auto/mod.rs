@@ -73,7 +73,7 @@ impl Default for AutoParams {
 /// |---|---|
 /// | more rows than columns | least squares (`cgls`) with `jacobi`, and without |
 /// | fewer | the same without first, which finds the solution of least norm |
-/// | symmetric with a positive diagonal | `cg` with `geometric` where a [grid](crate::host::Csr::grid) is found in the entries, with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`, which is the first where rows have up to 50 times as many entries as on average; then as below |
+/// | symmetric with a positive diagonal | `cg` with `geometric` where a [grid](crate::host::Csr::grid) is found in the entries, with `amg` where that suits it (nearly all of what is beside the diagonal is negative, or half of the rows sum to zero, and it is not one of vectors in nodes), with `fsai2`, with `jacobi`, which is the first where a row has 50 times as many entries as others on average and six steps lead from it to nearly all; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
 /// | any other | where it suits aggregation as above, with a positive diagonal that is at least half of what its row has beside it, `gmres` with `amg`; `gmres` with `ilut` of matched rows, `bicgstab2` with `jacobi`, `gmres` with more of `ilut`, `bicgstab2` with that and with `block-jacobi`, `gmres` with `spai2` |
 /// | square, of which factors are predicted to take at most two minutes | in the end `gmres` with `factors` of the host |

@@ -22,7 +22,7 @@ const SOUND: f64 = 1e-12;
 pub(super) struct Best {
     pub x: Vec<f64>,
     pub report: SolveReport,
-    /// Its backward error by components is rounding.
+    /// It does not meet the bound, but its backward error by components is rounding.
     pub is_sound: bool,
     pub by: SolvedBy,
     pub corrections: usize,
@@ -33,6 +33,12 @@ impl Best {
     pub fn score(report: &SolveReport) -> f64 {
         let hidden = report.components.map_or(0.0, |Components { omega, .. }| omega / Components::LIMIT);
         if report.true_residual.is_nan() { f64::INFINITY } else { report.true_residual.max(hidden) }
+    }
+
+    /// What is sound comes before what has not gained ten times; else the score decides.
+    pub fn rank(report: &SolveReport, is_sound: bool) -> (bool, f64) {
+        let score = Self::score(report);
+        (score > 0.1 && !is_sound, score)
     }
 }
 
@@ -105,7 +111,8 @@ impl HostSystem {
     }
 
     /// The verdict on `found` in place of the one on `x`, which certifying has made of it, where each equation held but for rounding
-    /// and no longer does: what is further off by the norm than zero is taken back there. Whether each does in the end.
+    /// and no longer does: what is further off by the norm than zero is taken back there. Whether each does in the
+    /// end, where the bound is not met.
     pub(super) fn with_sound(
         &self,
         report: SolveReport,
@@ -113,10 +120,13 @@ impl HostSystem {
         found: Vec<f64>,
         b: &[f64],
     ) -> Result<(SolveReport, bool)> {
-        if report.converged() || self.backward_error(x, b)?.0 {
+        if report.converged() || report.reason == StopReason::NormOnly {
+            return Ok((report, false));
+        }
+        if self.backward_error(x, b)?.0 {
             return Ok((report, true));
         }
-        if report.reason == StopReason::NormOnly || !self.backward_error(&found, b)?.0 {
+        if !self.backward_error(&found, b)?.0 {
             return Ok((report, false));
         }
         let ax = self.matrix().mul_vec(&found)?;

@@ -124,12 +124,13 @@ impl HostSystem {
         /// With less bandwidth factors take no longer in space.
         const NARROW: usize = 30;
         let (matrix, symmetric) = (self.normal.matrix(), self.normal.is_symmetric());
-        let ones = || self.scaled_ones();
+        // The scales are made where the rest holds.
+        let is_suited =
+            |ones: &[f64]| (symmetric || is_damped(matrix, Some(ones))) && suits(matrix, Some(ones));
         matrix.shape().rows > if symmetric { LARGE_SYMMETRIC } else { LARGE }
             && matrix.bandwidth() >= NARROW
             && matrix.diagonal().iter().all(|d| *d > 0.0)
-            && (symmetric || is_damped(matrix, Some(&ones())))
-            && suits(matrix, Some(&ones()))
+            && is_suited(&self.scaled_ones())
     }
 
     /// The order of elimination; an error if factors are tried by what they cost, and that is too much.

@@ -434,9 +434,8 @@ impl HostSystem {
             let report = self.with_small_rows(certified, &x, b)?;
             let (report, is_sound) = self.with_sound(report, &mut x, found, b)?;
             let score = Best::score(&report);
-            let is_better = best.as_ref().is_none_or(|best| {
-                is_sound && !best.is_sound || is_sound >= best.is_sound && score < Best::score(&best.report)
-            });
+            let rank = Best::rank(&report, is_sound);
+            let is_better = best.as_ref().is_none_or(|best| rank < Best::rank(&best.report, best.is_sound));
             let converged = report.converged();
             let hidden = report.reason == StopReason::NormOnly;
             // The next one has to gain as much for equations that the norm hides.
@@ -448,8 +447,8 @@ impl HostSystem {
             let gained = under.runs.last().is_none_or(|run| run.solved.true_residual <= 0.1);
             let stalls = score > 0.1 * before && !hidden;
             // Another division by factors costs little, and may gain some more.
-            let held = road == Road::Iterations && self.is_all_that_pairs_hold(b, best)?;
-            let held = held || road == Road::Iterations && under.iterations() >= self.params.auto.max_iters;
+            let spent = under.iterations() >= self.params.auto.max_iters;
+            let held = road == Road::Iterations && (spent || self.is_all_that_pairs_hold(b, best)?);
             if converged || !gained || score.is_nan() || stalls || held {
                 break;
             }
