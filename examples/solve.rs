@@ -16,9 +16,9 @@ use texla::gl::Counters;
 use texla::host::market::{self, ReadOptions};
 use texla::host::{Csr, NearNullSpace, NormalParams, NormalPart, Triplets, problems};
 use texla::solve::{
-    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Components, DirectUse, HistoryPoint,
-    HostSystem, HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams, Precision,
-    PreconditionerKind, ResidualKind, SolveReport, SolvedBy, Stop, Tried,
+    Attempt, Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Components, DirectUse,
+    HistoryPoint, HostReport, HostSystem, HostSystemParams, LinOp, MethodKind, Multigrid, MultigridParams,
+    Precision, PreconditionerKind, ResidualKind, SolveReport, SolvedBy, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Shape, Side, Sides, SparseFormat, Stencil,
@@ -614,11 +614,13 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         return Err(error.clone());
     }
     let shown = Outcome::to_be_told(&outcomes);
-    let Some(Outcome { auto, normal, by, grid, check, all, read_back, work, .. }) = outcomes.get(shown)
-    else {
+    let Some(Outcome { auto, host, grid, check, all, read_back, work, .. }) = outcomes.get(shown) else {
         return Err(Failure::bad_input("--rhs: the file has no column"));
     };
-    let (all, read_back, by) = (*all, *read_back, *by);
+    let (all, read_back) = (*all, *read_back);
+    let by = host.as_ref().and_then(|host| host.by.without_iterations());
+    let normal = host.as_ref().map(|host| &host.normal);
+    let abandoned = host.as_ref().map_or(&[][..], |host| &host.given_up);
     let compile = work.compile_time;
     let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = auto;
     let (choice, wall, compiling) = (*choice, *wall, *compiling);
@@ -650,7 +652,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         .set("preparation", if choice.prepares() { "matched" } else { "none" })
         .set("choice", json!(by.is_none().then(|| args.by(choice))))
         .set("went_on_from", json!(auto.went_on_from()))
-        .set("tried", json!(given_up.iter().map(told).collect::<Vec<_>>()))
+        .set(
+            "tried",
+            json!(given_up.iter().map(told).chain(abandoned.iter().map(abandoned_as)).collect::<Vec<_>>()),
+        )
         .set("precision", done(precision, solved))
         .set("iterations", solved.iterations)
         .set("double_iterations", solved.double_iterations)
@@ -704,6 +709,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     for Tried { choice, why, .. } in given_up {
         say(format_args!("not by      {choice}: {}", in_flags(why)));
     }
+    for Attempt { what, why, .. } in abandoned {
+        say(format_args!("not by      {what}: {}", in_flags(why)));
+    }
     print_summary(
         solved,
         check,
@@ -744,10 +752,8 @@ struct Outcome {
     /// Its number, counted from 0.
     column: usize,
     auto: AutoReport,
-    /// What the normal form did.
-    normal: Option<String>,
-    /// What has solved it, where that was no iteration.
-    by: Option<&'static str>,
+    /// Of its normal form.
+    host: Option<HostReport>,
     /// The grid that was found in the entries, where that was of use.
     grid: Option<Grid>,
     solution: Vec<f64>,
@@ -908,20 +914,21 @@ impl Way {
         let all = started.elapsed();
         let work = device.counters().since(&before);
         let found = found.map_err(|error| problem.in_units_of(column, error));
-        let (auto, normal, by, answer) = found.map_err(|error| args.refused(&error, problem))?;
+        let (auto, host, answer) = found.map_err(|error| args.refused(&error, problem))?;
         let started = Instant::now();
         let solution = answer.read()?;
         let read_back = started.elapsed();
         // What a normal form solves is no least squares, whatever its last resort has been.
-        let method = normal.as_ref().map_or(auto.choice.method, |_| MethodKind::Gmres);
+        let method = host.as_ref().map_or(auto.choice.method, |_| MethodKind::Gmres);
         let check = check(problem, b, &solution, method, args.tol)?;
-        let is_geometric = by.is_none() && auto.choice.preconditioner == PreconditionerKind::Geometric;
+        let by_iterations = host.as_ref().is_none_or(|host| host.by.without_iterations().is_none());
+        let is_geometric = by_iterations && auto.choice.preconditioner == PreconditionerKind::Geometric;
         let matrix = match self {
             Way::Given(..) => &problem.a,
             Way::Normal(system) => system.normal().matrix(),
         };
         let grid = is_geometric.then(|| matrix.grid()).flatten();
-        Ok(Outcome { column, auto, normal, by, grid, solution, check, all, read_back, work })
+        Ok(Outcome { column, auto, host, grid, solution, check, all, read_back, work })
     }
 
     fn solve(
@@ -929,17 +936,17 @@ impl Way {
         args: &Args,
         b: &[f64],
         start: &[f64],
-    ) -> texla::Result<(AutoReport, Option<String>, Option<&'static str>, Answer)> {
+    ) -> texla::Result<(AutoReport, Option<HostReport>, Answer)> {
         match self {
             Way::Given(a, Precision::Single, auto) => {
                 let device = a.device();
                 let (mut x, b) = (Vector::from_f64(device, start)?, Vector::from_f64(device, b)?);
-                Ok((solve(args, a, auto, &mut x, &b)?, None, None, Answer::Single(x)))
+                Ok((solve(args, a, auto, &mut x, &b)?, None, Answer::Single(x)))
             }
             Way::Given(a, _, auto) => {
                 let device = a.device();
                 let (mut x, b) = (DoubleVector::from_f64(device, start)?, DoubleVector::from_f64(device, b)?);
-                Ok((solve(args, a, auto, &mut x, &b)?, None, None, Answer::Pairs(x)))
+                Ok((solve(args, a, auto, &mut x, &b)?, None, Answer::Pairs(x)))
             }
             Way::Normal(system) => {
                 let watched = Watched::new(args.tol);
@@ -954,7 +961,7 @@ impl Way {
                             .to_owned(),
                     });
                 }
-                Ok((report.as_run(), Some(report.normal), report.by.without_iterations(), Answer::Host(x)))
+                Ok((report.as_run(), Some(report), Answer::Host(x)))
             }
         }
     }
@@ -985,6 +992,9 @@ fn tell(event: &AutoEvent<'_>) {
         AutoEvent::Factors { seconds } => eprintln!("solve: making sparse factors, {seconds:.1} s predicted"),
         AutoEvent::GivenUp(Tried { choice, why, .. }) => {
             eprintln!("solve: gave up {choice}: {}", in_flags(why))
+        }
+        AutoEvent::Failed(Attempt { what, why, .. }) => {
+            eprintln!("solve: gave up {what}: {}", in_flags(why))
         }
         _ => {}
     }
@@ -1108,6 +1118,12 @@ fn told(tried: &Tried) -> serde_json::Value {
         "method": choice.method.word(), "preconditioner": choice.preconditioner.word(), "choice": choice.to_string(),
         "set_up_ms": set_up.as_secs_f64() * 1e3, "solve_ms": solving.as_secs_f64() * 1e3, "why": in_flags(why),
     })
+}
+
+/// The same of a whole way to the solution.
+fn abandoned_as(attempt: &Attempt) -> serde_json::Value {
+    let Attempt { what, took, why, .. } = attempt;
+    json!({ "choice": what, "took_ms": took.as_secs_f64() * 1e3, "why": in_flags(why) })
 }
 
 /// By what is asked for, or what suits the matrix, for unknowns of either kind.

@@ -9,8 +9,8 @@ use support::{
 };
 use texla::host::{Csr, Triplets};
 use texla::solve::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HostSystem, HostSystemParams, MethodKind,
-    PreconditionerKind, SolveReport, Stop, Tried,
+    Attempt, Auto, AutoParams, AutoReport, Choice, ChoiceParams, DirectUse, HostSystem, HostSystemParams,
+    MethodKind, PreconditionerKind, SolveReport, Stop, Tried,
 };
 use texla::{Device, DoubleVector, MatrixFormat, StoredMatrix};
 
@@ -186,6 +186,8 @@ struct Outcome {
     /// What has solved it, where that was no iteration, and what the normal form did.
     by: Option<&'static str>,
     normal: Option<String>,
+    /// What that gave up besides the iterations' own.
+    given_up: Vec<Attempt>,
     wall: Duration,
     found: f64,
 }
@@ -199,7 +201,7 @@ fn solve(device: &Device, args: &Args, named: &Named, b: &[f64]) -> texla::Resul
         let (x, report) = HostSystem::new(device, host.clone(), params)?.solve(&b)?;
         let (wall, found) = (started.elapsed(), relative(&host, &x, &b)?);
         let (by, normal) = (report.by.without_iterations(), Some(report.normal.clone()));
-        return Ok(Outcome { report: report.as_run(), by, normal, wall, found });
+        return Ok(Outcome { report: report.as_run(), by, normal, given_up: report.given_up, wall, found });
     }
     let a = StoredMatrix::new(device, host.clone(), MatrixFormat::Auto)?;
     let right = DoubleVector::from_f64(device, &b)?;
@@ -207,7 +209,18 @@ fn solve(device: &Device, args: &Args, named: &Named, b: &[f64]) -> texla::Resul
     let started = Instant::now();
     let report = Auto::new(&a, args.params())?.solve(&mut x, &right)?;
     let wall = started.elapsed();
-    Ok(Outcome { report, by: None, normal: None, wall, found: relative(&host, &x.read()?, &b)? })
+    Ok(Outcome {
+        report,
+        by: None,
+        normal: None,
+        given_up: Vec::new(),
+        wall,
+        found: relative(&host, &x.read()?, &b)?,
+    })
+}
+
+fn way(attempt: &Attempt) -> serde_json::Value {
+    json!({ "choice": attempt.what, "took_s": attempt.took.as_secs_f64(), "why": in_flags(&attempt.why) })
 }
 
 fn tried(tried: &Tried) -> serde_json::Value {
@@ -354,7 +367,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
                 "direct_s": reference.map(|_| direct_s), "direct_residual": reference,
             });
             match solve(device, args, named, &b) {
-                Ok(Outcome { report, by: no_iterations, normal, wall, found }) => {
+                Ok(Outcome { report, by: no_iterations, normal, given_up: ways, wall, found }) => {
                     let from = report.went_on_from();
                     let AutoReport { solved, choice, set_up, solving, tried: given_up, .. } = report;
                     let is_wrong = solved.converged() && found > 1.01 * args.tol;
@@ -368,7 +381,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
                         seconds(set_up.as_secs_f64()),
                         seconds(if no_iterations.is_some() { wall } else { solving }.as_secs_f64()),
                         format!("{found:.1e}"),
-                        given_up.len().to_string(),
+                        (given_up.len() + ways.len()).to_string(),
                     ];
                     table.row(start.into_iter().chain(end).chain(direct));
                     for (key, value) in [
@@ -389,7 +402,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
                         ("device_true_residual", json!(solved.true_residual)),
                         ("true_relative_residual", json!(found)),
                         ("went_on_from", json!(from)),
-                        ("tried", json!(given_up.iter().map(tried).collect::<Vec<_>>())),
+                        (
+                            "tried",
+                            json!(given_up.iter().map(tried).chain(ways.iter().map(way)).collect::<Vec<_>>()),
+                        ),
                     ] {
                         row[key] = value;
                     }

@@ -25,8 +25,8 @@ mod space;
 mod stationary;
 
 pub use auto::{
-    Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Chosen, GivenUp, MethodKind, Precision,
-    PreconditionerKind, Tried,
+    Attempt, Auto, AutoEvent, AutoParams, AutoReport, Choice, ChoiceParams, Chosen, GivenUp, MethodKind,
+    Precision, PreconditionerKind, Tried,
 };
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;

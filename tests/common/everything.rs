@@ -16,14 +16,14 @@ use texla::ops::{
 use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
 use texla::solve::{
-    AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
-    CgParams, CgSchedule, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, Chosen,
-    ConjugateGradient, DirectUse, Direction, FixedRun, FlexibleCgParams, FlexibleConjugateGradient, Fsai,
-    GaussSeidel, Gmres, GmresParams, HostSystem, HostSystemParams, Identity, IluParams, IncompleteCholesky,
-    IncompleteLu, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    MethodKind, Minres, MinresParams, Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother,
-    Preconditioner, PreconditionerKind, ProjectedJacobi, Recurrence, Slice, Smoother, Solving, Spai,
-    Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
+    AggregationMultigrid, AggregationParams, Attempt, Auto, AutoParams, BiCgStab, BiCgStabParams,
+    BlockJacobi, CgParams, CgSchedule, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams,
+    Chosen, ConjugateGradient, DirectUse, Direction, FixedRun, FlexibleCgParams, FlexibleConjugateGradient,
+    Fsai, GaussSeidel, Gmres, GmresParams, HostSystem, HostSystemParams, Identity, IluParams,
+    IncompleteCholesky, IncompleteLu, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem,
+    LcpSolver, MethodKind, Minres, MinresParams, Multigrid, MultigridParams, NineBandJacobi,
+    NineBandSmoother, Preconditioner, PreconditionerKind, ProjectedJacobi, Recurrence, Slice, Smoother,
+    Solving, Spai, Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, Error, FoldedBands, Grid, Layout, Matrix, MatrixFormat,
@@ -506,7 +506,7 @@ fn solvers(dev: &Device, step: Step<'_>) {
         let system = HostSystem::new(dev, a.pattern().clone(), params)?;
         let right: Vec<f64> = (0..a.shape().rows).map(|i| 1.0 + (i % 3) as f64).collect();
         let (found, report) = system.solve(&right)?;
-        if let Some((_, error)) = report.refused.into_iter().next() {
+        if let Some(error) = report.given_up.into_iter().find_map(Attempt::into_error) {
             return Err(error);
         }
         x.write(&found.into_iter().map(|v| v as f32).collect::<Vec<_>>())

@@ -1,7 +1,11 @@
 //! Systems of the host's in their normal form: what people bring is solved, by the road that is asked for, and certified as it was
 //! given.
 
+#[cfg(feature = "direct")]
+use std::cell::RefCell;
 use std::rc::Rc;
+#[cfg(feature = "direct")]
+use std::time::Duration;
 
 use crate::common::harness::on_both;
 use crate::common::pairs::is_exact;
@@ -9,9 +13,11 @@ use crate::common::random::Rng;
 use crate::common::worst::worst;
 use crate::systems::entries;
 use texla::host::{BlockOrder, Blocks, Csr, NearNullSpace, NormalParams, problems};
+#[cfg(feature = "direct")]
+use texla::solve::{AutoEvent, GivenUp};
 use texla::solve::{
-    AutoEvent, AutoParams, Choice, Components, DirectUse, HostReport, HostSystem, HostSystemParams,
-    MethodKind, PreconditionerKind, Slice, SolvedBy, Stop, StopReason,
+    AutoParams, Choice, Components, DirectUse, HostReport, HostSystem, HostSystemParams, MethodKind,
+    PreconditionerKind, Slice, SolvedBy, Stop, StopReason,
 };
 use texla::{Device, Error, Result};
 
@@ -735,5 +741,69 @@ fn limits_are_those_of_all_runs() {
             let error = HostSystem::new(device, a.clone(), params(bound)).unwrap_err();
             assert!(matches!(error, Error::Parameter { .. }), "{error}");
         }
+    });
+}
+
+/// A way that ends without an answer is given up as the next begins, in events as in the report.
+#[cfg(feature = "direct")]
+#[test]
+fn what_is_given_up_is_heard_as_it_happens() {
+    on_both(|device| {
+        let a = problems::poisson_2d(30, 30).to_csr();
+        let b = a.mul_vec(&wanted(900)).unwrap();
+        let jacobi = Choice::new(MethodKind::Cg, PreconditionerKind::Jacobi);
+        let params = params(1e-6).with_direct(DirectUse::Last);
+        let auto = params.auto.clone().with_choices(vec![jacobi]).with_max_iters(5);
+        let heard = Rc::new(RefCell::new(Vec::new()));
+        let hear = Rc::clone(&heard);
+        let system =
+            HostSystem::new(device, a.clone(), params.with_auto(auto)).unwrap().heard(move |event| {
+                hear.borrow_mut().push(match event {
+                    AutoEvent::Begins(choice) => format!("begins {choice}"),
+                    AutoEvent::Failed(attempt) => format!("gives up {}: {}", attempt.what, attempt.why),
+                    AutoEvent::Factors { .. } => "factors".to_owned(),
+                    other => panic!("{other:?}"),
+                });
+            });
+        let answer = system.solve(&b).unwrap();
+        assert_solution(device, &answer, &wanted(900), 1e-4, "after five iterations");
+        let (_, report) = answer;
+        let [attempt] = &report.given_up[..] else { panic!("{report}") };
+        let GivenUp::Ended(why) = &attempt.why else { panic!("{report}") };
+        assert_eq!((why.reason, why.iterations), (StopReason::MaxIterations, 5), "{report}");
+        assert!(why.true_residual > 1e-6 && attempt.took > Duration::ZERO, "{report}");
+        let gives_up = format!("gives up {jacobi}: {why}");
+        assert_eq!(heard.take(), [format!("begins {jacobi}"), gives_up, "factors".to_owned()]);
+        assert!(report.to_string().contains(&format!("\nnot by {jacobi}: {why}")), "{report}");
+        // What is the answer in the end has not been given up.
+        let never = system_limited(device, &a, jacobi).solve(&b).unwrap().1;
+        assert!(!never.converged() && never.given_up.is_empty(), "{never}");
+    });
+}
+
+fn system_limited(device: &Device, a: &Csr, choice: Choice) -> HostSystem {
+    let params = params(1e-6).with_direct(DirectUse::Never);
+    let auto = params.auto.clone().with_choices(vec![choice]).with_max_iters(5);
+    HostSystem::new(device, a.clone(), params.with_auto(auto)).unwrap()
+}
+
+/// Where terms are beyond the range of floats, the host alone knows whether each equation holds: it claims no convergence.
+#[cfg(feature = "direct")]
+#[test]
+fn terms_beyond_floats_leave_an_answer() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let n = 8;
+        let unit = |i: usize| 10f64.powf(-50.0 + 100.0 * i as f64 / (n - 1) as f64);
+        let a = problems::poisson_2d(n, 1).to_csr();
+        let a = entries(n, n, a.entries().map(|(i, j, v)| (i, j, unit(i) * v * unit(j))));
+        let (x, report) = solved(device, &a, &vec![1.0; n], params(1e-5));
+        let components = report.solved.components.unwrap();
+        assert_eq!((report.solved.reason, components.rows), (StopReason::Stagnated, 0), "{report}");
+        assert!(components.omega <= 1e-12, "{report}");
+        let omega = Components::measured(&a, &x, &vec![1.0; n], 0.0).unwrap().omega;
+        assert!(omega <= 1e-12, "{omega:e}");
     });
 }

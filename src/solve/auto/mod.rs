@@ -11,7 +11,7 @@ mod suggested;
 
 pub use choice::{Choice, ChoiceParams, Chosen, MethodKind, PreconditionerKind};
 pub use precision::Precision;
-pub use report::{AutoReport, GivenUp, Tried};
+pub use report::{Attempt, AutoReport, GivenUp, Tried};
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -122,6 +122,8 @@ pub enum AutoEvent<'e> {
     Begins(Choice),
     /// It has been given up.
     GivenUp(&'e Tried),
+    /// [`HostSystem`](crate::solve::HostSystem) goes on from what it tried, or could not use it.
+    Failed(&'e Attempt),
     /// Sparse factors are made on the host, by [`HostSystem`](crate::solve::HostSystem).
     Factors {
         /// How long that is predicted to take.

@@ -40,6 +40,28 @@ pub struct Tried {
     pub why: GivenUp,
 }
 
+/// A way to the solution that [`HostSystem`](crate::solve::HostSystem) has given up.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// The last choice of iterations, or what else it was.
+    pub what: String,
+    /// How long it took.
+    pub took: Duration,
+    /// Why it was given up.
+    pub why: GivenUp,
+}
+
+impl Attempt {
+    /// Returns why it could not be used, if that was so.
+    pub fn into_error(self) -> Option<Error> {
+        match self.why {
+            GivenUp::Refused(error) => Some(error),
+            GivenUp::Ended(_) => None,
+        }
+    }
+}
+
 /// The outcome of a solve by [`Auto`](super::Auto).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -17,7 +17,7 @@ use crate::host::aggregate::{is_damped, suits};
 #[cfg(feature = "direct")]
 use crate::host::{Csr, DirectPlan};
 #[cfg(feature = "direct")]
-use crate::solve::auto::AutoEvent;
+use crate::solve::auto::{Attempt, AutoEvent, GivenUp};
 
 /// Use of sparse factors ([`Direct`](crate::host::Direct), feature `direct`) by a [`HostSystem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,8 @@ impl HostSystem {
                     roads
                 }
                 Err(error) => {
-                    self.refused.push((factors.name(), error));
+                    let why = GivenUp::Refused(error);
+                    self.refused.push(Attempt { what: factors.name().to_owned(), took: Duration::ZERO, why });
                     vec![iterations]
                 }
             },

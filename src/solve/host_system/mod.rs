@@ -5,6 +5,7 @@ mod consistent;
 mod factors;
 mod iterations;
 mod report;
+mod roads;
 mod units;
 #[cfg(feature = "direct")]
 mod unreached;
@@ -13,6 +14,7 @@ pub use factors::DirectUse;
 pub use report::{HostReport, SolvedBy};
 
 use certificate::Best;
+use roads::{Road, Under, ended};
 use units::{norm2, units_apart};
 
 use std::cell::OnceCell;
@@ -27,10 +29,10 @@ use crate::error::{Error, Result};
 use crate::host::{Csr, NearNullSpace, NormalForm, NormalParams, NormalPart};
 #[cfg(feature = "direct")]
 use crate::host::{Direct, DirectPlan};
-use crate::solve::auto::{Auto, AutoEvent, AutoParams, AutoReport, Hear, is_of_the_choice};
+use crate::solve::auto::{Attempt, Auto, AutoEvent, AutoParams, GivenUp, Hear, is_of_the_choice};
 use crate::solve::drive::looks::Observer;
 use crate::solve::drive::report::{Components, HistoryPoint, SolveReport, StopReason};
-use crate::solve::drive::slices::{Stopwatch, now};
+use crate::solve::drive::slices::now;
 use crate::solve::precondition::without_factors;
 use crate::solve::solving::Solving;
 
@@ -110,53 +112,19 @@ pub struct HostSystem {
     roads: Vec<Road>,
     /// How long iterations may take where there is something else.
     patience: Option<Duration>,
-    refused: Vec<(&'static str, Error)>,
+    /// What could not be planned.
+    refused: Vec<Attempt>,
     heard: Option<Hear>,
 }
 
 shown!(HostSystem, |s| "HostSystem({}, {})", s.given.shape(), s.normal);
 
-/// A way to solve the reduced system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Road {
-    Elimination,
-    Iterations,
-    #[cfg(feature = "direct")]
-    Factors,
-}
-
-impl Road {
-    fn name(self) -> &'static str {
-        match self {
-            Road::Elimination => "elimination",
-            Road::Iterations => "iterations",
-            #[cfg(feature = "direct")]
-            Road::Factors => "sparse factors",
-        }
-    }
-}
-
-/// A solve under way.
-struct Under<'u, 'o> {
-    runs: Vec<AutoReport>,
-    started: Stopwatch,
-    /// How long a run of iterations may take.
-    patience: Option<Duration>,
-    /// The solution so far is not what to go on from.
-    fresh: bool,
-    observe: &'u mut Observer<'o>,
-}
-
-impl Under<'_, '_> {
-    /// Of all runs.
-    fn iterations(&self) -> usize {
-        self.runs.iter().map(AutoReport::iterations).sum()
-    }
-}
-
 /// What pairs hold of a residual may be no less than this only where the matrix is singular to 64 bits: factors then lose a solution
 /// that iterations find.
 const SUSPECT: f64 = 1e-4;
+
+/// What is tried where a normal form that changes the system slightly is not solved.
+const UNCHANGED: &str = "the system without penalties and symmetry";
 
 /// How long iterations may take there, at least.
 const SUSPECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -238,7 +206,7 @@ impl HostSystem {
         0
     }
 
-    /// Calls `hear` when a choice of [`Auto`] begins, and when it is given up.
+    /// Calls `hear` when a choice of [`Auto`] begins, and when it or an [attempt](HostReport::given_up) is given up.
     pub fn heard(mut self, hear: impl Fn(&AutoEvent<'_>) + 'static) -> Self {
         self.heard = Some(Rc::new(hear));
         self
@@ -303,14 +271,7 @@ impl HostSystem {
     ) -> Result<(Vec<f64>, HostReport)> {
         self.normal.start(start)?;
         self.check_consistent(b)?;
-        let mut under = Under {
-            runs: Vec::new(),
-            started: Stopwatch::start(),
-            patience: None,
-            fresh: false,
-            observe: &mut *observe,
-        };
-        let mut refused = self.refused.clone();
+        let mut under = Under::new(self.refused.clone(), self.heard.clone(), &mut *observe);
         let mut best: Option<Best> = None;
         let within = self.params.auto.stop.within;
         let most = self.params.auto.max_iters;
@@ -332,17 +293,22 @@ impl HostSystem {
             if under.fresh {
                 under.patience = Some(SUSPECT_PATIENCE.max(10 * under.started.elapsed()));
             }
-            match self.by_road(*road, b, start, &mut best, &mut under).await {
-                Ok(()) if self.is_all_that_pairs_hold(b, &mut best)? => {
-                    let least = best.as_ref().and_then(|best| best.report.least_residual);
+            under.go_on();
+            let before = under.started.elapsed();
+            let found = self.by_road(*road, b, start, &mut best, &mut under).await;
+            let took = under.started.elapsed() - before;
+            match found {
+                Ok((by, why)) => {
+                    let held = self.is_all_that_pairs_hold(b, &mut best)?;
+                    let report = best.as_ref().map(|best| &best.report);
+                    let least = report.and_then(|report| report.least_residual).filter(|_| held);
                     under.fresh = least.is_some_and(|least| least > SUSPECT);
-                    if !under.fresh {
+                    if !under.fresh && (held || report.is_some_and(SolveReport::converged)) {
                         break;
                     }
+                    under.ended = Some(Attempt { what: by.to_string(), took, why });
                 }
-                Ok(()) if best.as_ref().is_some_and(|best| best.report.converged()) => break,
-                Ok(()) => {}
-                Err(error) if is_of_the_choice(&error) => refused.push((road.name(), error)),
+                Err(error) if is_of_the_choice(&error) => under.refuse(road.name(), took, error),
                 Err(error) => return Err(error),
             }
             #[cfg(feature = "direct")]
@@ -351,20 +317,18 @@ impl HostSystem {
             }
         }
         let (late, spent) = (late(&under), spent(&under));
+        under.keep(best.as_ref().map(|best| best.by));
         self.no_worse_than(start, b, &mut best).await?;
-        let mut runs = under.runs;
-        let iterations: usize = runs.iter().map(AutoReport::iterations).sum();
-        let double_iterations = runs.iter().map(|run| run.solved.double_iterations).sum();
+        let iterations = under.iterations();
+        let double_iterations = under.runs.iter().map(|run| run.solved.double_iterations).sum();
         let Some(Best { x, report, is_sound, by, corrections }) = best else {
-            let last = refused.pop().map(|(_, error)| error);
+            let last = under.given_up.into_iter().rev().find_map(Attempt::into_error);
             return Err(last.unwrap_or(Error::Internal { place: "HostSystem", detail: "nothing to try" }));
         };
         let mut solved =
             self.with_unsolvable_parts(SolveReport { iterations, double_iterations, ..report }, b)?;
         if solved.reason == StopReason::MaxIterations {
-            // The certificate makes no iterations: what has ended is the last run, or there is nothing more to gain.
-            let last = runs.last().map(|run| run.solved.reason).filter(|r| *r != StopReason::Converged);
-            solved.reason = if late { StopReason::OutOfTime } else { last.unwrap_or(StopReason::Stagnated) };
+            solved.reason = if late { StopReason::OutOfTime } else { under.reason() };
         }
         if solved.reason == StopReason::Stagnated && is_sound {
             solved.components = Some(self.backward_error(&x, b)?.1);
@@ -372,26 +336,37 @@ impl HostSystem {
         let told =
             solved.reason == StopReason::OutOfTime || spent || is_sound || solved.least_residual.is_some();
         if !(solved.converged() || told) && self.changes_slightly() {
+            let before = under.started.elapsed();
+            under.go_on();
             let again = match self.unchanged() {
                 Ok(other) => {
-                    let mut observe = |point: HistoryPoint| observe(point.after(iterations));
+                    let mut observe = |point: HistoryPoint| (under.observe)(point.after(iterations));
                     Box::pin(other.solving(b, &x, &mut observe)).await
                 }
                 Err(error) => Err(error),
             };
             match again {
                 Ok((again, report)) if Best::score(&report.solved) < Best::score(&solved) => {
-                    runs.extend(report.runs);
-                    return Ok((again, HostReport { runs, ..report }));
+                    let runs = under.runs.into_iter().chain(report.runs).collect();
+                    let given_up = under.given_up.into_iter().chain(report.given_up).collect();
+                    return Ok((again, HostReport { runs, given_up, ..report }));
                 }
-                Ok(_) => {}
+                Ok((_, report)) => {
+                    let why = GivenUp::Ended(Box::new(report.solved));
+                    under.give_up(Attempt {
+                        what: UNCHANGED.to_owned(),
+                        took: under.started.elapsed() - before,
+                        why,
+                    });
+                }
                 Err(error) if is_of_the_choice(&error) || matches!(error, Error::Inconsistent { .. }) => {
-                    refused.push(("the system without penalties and symmetry", error));
+                    under.refuse(UNCHANGED, under.started.elapsed() - before, error);
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok((x, HostReport { solved, by, normal: self.normal.to_string(), corrections, runs, refused }))
+        let (runs, given_up) = (under.runs, under.given_up.into_iter().chain(under.ended).collect());
+        Ok((x, HostReport { solved, by, normal: self.normal.to_string(), corrections, runs, given_up }))
     }
 
     /// Whether the normal form is another system by more than powers of two and what is exact.
@@ -407,7 +382,7 @@ impl HostSystem {
         HostSystem::new(self.given.device(), self.matrix().clone(), params)
     }
 
-    /// One way, with corrections while they gain.
+    /// One way, with corrections while they gain: by what, and how it ended.
     async fn by_road(
         &self,
         road: Road,
@@ -415,7 +390,7 @@ impl HostSystem {
         start: &[f64],
         best: &mut Option<Best>,
         under: &mut Under<'_, '_>,
-    ) -> Result<()> {
+    ) -> Result<(SolvedBy, GivenUp)> {
         let limit = Components::limit(self.params.auto.stop.relative);
         let (mut x, mut before, mut share) = (start.to_vec(), f64::INFINITY, 0.5);
         if let Some(best) = best
@@ -423,14 +398,23 @@ impl HostSystem {
         {
             x.clone_from(&best.x);
         }
-        for corrections in 0..=3 {
+        let own = under.iterations();
+        let mut corrections = 0;
+        loop {
             let rest: Vec<f64> = b.iter().zip(self.matrix().mul_vec(&x)?).map(|(b, ax)| b - ax).collect();
             let right = self.normal.right(&rest)?;
             let (y, by) = self.reduced_solution(road, &right, (b, &rest), share, under).await?;
             let step = self.normal.solution(&y, &rest)?;
             x.iter_mut().zip(step).for_each(|(x, step)| *x += step);
             let found = x.clone();
-            let certified = self.certificate(&mut x, b).await?;
+            let certified = match self.certificate(&mut x, b).await {
+                // Terms are beyond the range of floats: the device knows zero, and the host whether each equation holds.
+                Err(Error::NonFinite { .. }) => {
+                    x.fill(0.0);
+                    self.certificate(&mut x, b).await?
+                }
+                certified => certified?,
+            };
             let report = self.with_small_rows(certified, &x, b)?;
             let (report, is_sound) = self.with_sound(report, &mut x, found, b)?;
             let score = Best::score(&report);
@@ -439,6 +423,7 @@ impl HostSystem {
             let converged = report.converged();
             let hidden = report.reason == StopReason::NormOnly;
             // The next one has to gain as much for equations that the norm hides.
+            let outcome = (by, ended(&report, under.reason(), under.iterations() - own));
             share = report.components.map_or(0.5, |found| (0.1 * limit / found.omega).min(0.5));
             if converged || is_better {
                 *best = Some(Best { x: x.clone(), report, is_sound, by, corrections });
@@ -449,12 +434,12 @@ impl HostSystem {
             // Another division by factors costs little, and may gain some more.
             let spent = under.iterations() >= self.params.auto.max_iters;
             let held = road == Road::Iterations && (spent || self.is_all_that_pairs_hold(b, best)?);
-            if converged || !gained || score.is_nan() || stalls || held {
-                break;
+            if converged || !gained || score.is_nan() || stalls || held || corrections == 3 {
+                return Ok(outcome);
             }
+            corrections += 1;
             before = score;
         }
-        Ok(())
     }
 
     async fn reduced_solution(

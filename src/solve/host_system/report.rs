@@ -3,8 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::error::Error;
-use crate::solve::auto::{AutoReport, Choice, MethodKind, PreconditionerKind};
+use crate::solve::auto::{Attempt, AutoReport, Choice, MethodKind, PreconditionerKind};
 use crate::solve::drive::report::SolveReport;
 
 /// What computed the unknowns that the normal form left.
@@ -57,8 +56,8 @@ pub struct HostReport {
     pub corrections: usize,
     /// Runs of iterations, if there were any.
     pub runs: Vec<AutoReport>,
-    /// What could not be used, and why.
-    pub refused: Vec<(&'static str, Error)>,
+    /// What was tried before, or could not be used, in that order. What [`Auto`](crate::solve::Auto) gave up within a run is told by the run.
+    pub given_up: Vec<Attempt>,
 }
 
 impl HostReport {
@@ -85,7 +84,11 @@ impl HostReport {
             replacements: first.replacements,
             ..self.solved.clone()
         };
-        AutoReport { solved, ..run.clone() }
+        let choice = match self.by {
+            SolvedBy::Iterations(choice) => choice,
+            _ => run.choice,
+        };
+        AutoReport { solved, choice, ..run.clone() }
     }
 }
 
@@ -93,6 +96,6 @@ impl HostReport {
 impl fmt::Display for HostReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} (normal form: {})", self.by, self.solved, self.normal)?;
-        self.refused.iter().try_for_each(|(what, error)| write!(f, "\nnot by {what}: {error}"))
+        self.given_up.iter().try_for_each(|Attempt { what, why, .. }| write!(f, "\nnot by {what}: {why}"))
     }
 }

@@ -60,7 +60,9 @@ impl Solve {
             let ms = 1e3 * (tried.set_up + tried.solving).as_secs_f64();
             format!("{}: {}, {ms:.0} ms", tried.choice, tried.why)
         };
-        let tried: Vec<String> = report.runs.iter().flat_map(|run| &run.tried).map(told).collect();
+        let tried = report.runs.iter().flat_map(|run| &run.tried).map(told);
+        let given_up = report.given_up.iter().map(|attempt| format!("{}: {}", attempt.what, attempt.why));
+        let tried: Vec<String> = tried.chain(given_up).collect();
         Ok(object([
             ("matrix", solved.matrix.into()),
             ("normal", report.normal.as_str().into()),
