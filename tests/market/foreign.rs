@@ -181,7 +181,7 @@ fn a_refusal_is_one_line_with_a_command() {
     let text = |format: ForeignFormat| format.to_string();
     assert_eq!(
         text(NumpyArchive),
-        "NumPy archive; convert it: python3 -c \"import scipy.sparse as s, scipy.io as o; o.mmwrite('a.mtx', s.load_npz('a.npz'))\""
+        "NumPy archive; convert it: python3 -c \"import numpy as n, scipy.sparse as s, scipy.io as o; a = n.load('a.npz'); o.mmwrite('a.mtx', s.load_npz('a.npz') if 'format' in a else a[a.files[0]])\" (SciPy's sparse matrix, or the first array)"
     );
     let mut all = vec![Gzip, Bzip2, Xz, Zstd, Tar, Zip, Utf16, NumpyArchive, NumpyArray, MatFile, Hdf5];
     all.extend([HarwellBoeing, RutherfordBoeing, Elements]);

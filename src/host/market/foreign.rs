@@ -91,8 +91,9 @@ impl fmt::Display for ForeignFormat {
             Self::Utf16 => f.write_str("text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 a.txt > a.mtx"),
             Self::Zip => f.write_str("zip archive; unpack it: unzip a.zip"),
             Self::NumpyArchive => f.write_str(
-                "NumPy archive; convert it: python3 -c \"import scipy.sparse as s, scipy.io as o; \
-                 o.mmwrite('a.mtx', s.load_npz('a.npz'))\"",
+                "NumPy archive; convert it: python3 -c \"import numpy as n, scipy.sparse as s, scipy.io as o; \
+                 a = n.load('a.npz'); o.mmwrite('a.mtx', s.load_npz('a.npz') if 'format' in a else a[a.files[0]])\" \
+                 (SciPy's sparse matrix, or the first array)",
             ),
             Self::NumpyArray => f.write_str(
                 "NumPy array; convert it: python3 -c \"import numpy as n, scipy.io as o; a = n.load('a.npy'); \
