@@ -1,5 +1,6 @@
 //! The one error type of the crate. Every variant says what went wrong, where, and what was expected.
 
+use crate::host::parallel::Threads;
 use crate::host::{number, printable};
 use crate::shape::{Extent, Shape};
 
@@ -264,9 +265,19 @@ pub(crate) fn check_finite(what: &str, values: impl IntoIterator<Item = f64>) ->
 
 /// [`check_finite`], and refuses values that would all be zero on the device, which flushes what lies below the normal
 /// range: single tiny ones beside larger ones may vanish, but not everything without a word.
-pub(crate) fn check_values(op: &'static str, values: impl Iterator<Item = f64> + Clone) -> Result<()> {
-    check_finite(op, values.clone())?;
-    let largest = values.fold(0.0f64, |m, v| m.max(v.abs()));
+pub(crate) fn check_values<T: Copy + Into<f64> + Sync>(op: &'static str, values: &[T]) -> Result<()> {
+    let largest_of = |block: &[T]| {
+        let sizes = block.iter().map(|v| (*v).into().abs());
+        // No number is larger than what is none.
+        sizes.fold(
+            0.0,
+            |most, size| if (size as f32).is_finite() { f64::max(most, size) } else { f64::INFINITY },
+        )
+    };
+    let largest = Threads::all().of_blocks(values, largest_of).into_iter().fold(0.0, f64::max);
+    if largest == f64::INFINITY {
+        check_finite(op, values.iter().map(|v| (*v).into()))?;
+    }
     if largest > 0.0 && largest < f64::from(f32::MIN_POSITIVE) {
         let (name, value) = ("largest magnitude", format!("{largest:e}"));
         let expected = "0, or within the normal range of 32-bit floats (1.2e-38 and more)";

@@ -1,5 +1,6 @@
 //! What a browser has in another way than an operating system: the clock, threads, and functions of angles.
 
+use std::sync::OnceLock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use std::time::Instant;
 #[cfg(target_arch = "wasm32")]
@@ -14,11 +15,14 @@ pub(crate) fn cosine(angle: f64) -> f64 {
     angle.cos()
 }
 
+/// Asking takes as long as many a short list.
+static CORES: OnceLock<usize> = OnceLock::new();
+
 /// How many threads to work on, of so many asked for: 0 asks for one on each core. A browser's program is one thread.
 pub(crate) fn threads(asked: usize) -> usize {
     match asked {
         _ if BROWSER => 1,
-        0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
+        0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get())),
         asked => asked,
     }
 }

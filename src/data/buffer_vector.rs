@@ -59,7 +59,7 @@ impl BufferVector {
     /// infinity.
     pub fn from_slice(device: &Device, values: &[f32]) -> Result<Self> {
         DataBuffer::check_size(values.len().div_ceil(4), "BufferVector")?;
-        check_values("BufferVector::from_slice", values.iter().map(|v| f64::from(*v)))?;
+        check_values("BufferVector::from_slice", values)?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, values.len())?;
         made.upload(values)?;
@@ -154,7 +154,7 @@ impl BufferVector {
     pub fn write(&mut self, values: &[f32]) -> Result<()> {
         let op = "BufferVector::write";
         self.check_pair(op, "values", values.len(), &self.device)?;
-        check_values(op, values.iter().map(|v| f64::from(*v)))?;
+        check_values(op, values)?;
         self.upload(values)
     }
 

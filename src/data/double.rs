@@ -134,20 +134,13 @@ shown!(DoubleVector, |v| "DoubleVector({})", v.len());
 
 /// High and low parts, of values that 32 bits hold at all.
 pub(super) fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>, Vec<f32>)> {
-    /// Values that are worth a thread.
-    const MANY: usize = 1 << 16;
     let threads = Threads::all();
-    let parts = threads.parts(values.len(), MANY, |part| {
-        let values = values.get(part).unwrap_or_default();
-        let is_usual = |v: &f64| *v == 0.0 || (*v as f32).is_normal();
-        let (high, low): (Vec<f32>, Vec<f32>) = values.iter().copied().map(split).unzip();
-        (values.iter().all(is_usual), high, low)
-    });
-    if !parts.iter().all(|(usual, ..)| *usual) {
-        check_values(what, values.iter().map(|v| f64::from(*v as f32)))?;
+    let is_usual = |v: &f64| *v == 0.0 || (*v as f32).is_normal();
+    if !threads.of_blocks(values, |block| block.iter().all(is_usual)).into_iter().all(|usual| usual) {
+        check_values(what, &values.iter().map(|v| *v as f32).collect::<Vec<f32>>())?;
     }
-    let (high, low) = parts.into_iter().map(|(_, high, low)| (high, low)).unzip();
-    Ok((threads.concat(high), threads.concat(low)))
+    let parts = |i: usize| split(values.get(i).copied().unwrap_or_default());
+    Ok((threads.made(values.len(), |i| parts(i).0), threads.made(values.len(), |i| parts(i).1)))
 }
 
 /// What those parts leave of the values, unless it is nothing, or below the normal range as they may be themselves.
@@ -162,5 +155,6 @@ pub(super) fn rest_of(values: &[f64]) -> Option<Vec<f32>> {
 
 /// The values that these are the parts of.
 pub(super) fn joined(high: &[f32], low: &[f32]) -> Vec<f64> {
-    high.iter().zip(low).map(|(h, l)| f64::from(*h) + f64::from(*l)).collect()
+    let at = |list: &[f32], i: usize| f64::from(list.get(i).copied().unwrap_or_default());
+    Threads::all().made(high.len().min(low.len()), |i| at(high, i) + at(low, i))
 }

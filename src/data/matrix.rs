@@ -119,7 +119,7 @@ impl Matrix {
     pub fn from_rows(device: &Device, shape: Shape, values: &[f32]) -> Result<Self> {
         Self::grid(device, shape)?;
         check_length("Matrix::from_rows", "values", values.len(), shape)?;
-        check_values("Matrix::from_rows", values.iter().map(|v| f64::from(*v)))?;
+        check_values("Matrix::from_rows", values)?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, shape)?;
         made.upload(values)?;
@@ -131,7 +131,7 @@ impl Matrix {
     pub fn from_f64(device: &Device, shape: Shape, values: &[f64]) -> Result<Self> {
         Self::grid(device, shape)?;
         check_length("Matrix::from_f64", "values", values.len(), shape)?;
-        check_values("Matrix::from_f64", values.iter().copied())?;
+        check_values("Matrix::from_f64", values)?;
         let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
         Self::from_rows(device, shape, &rounded)
     }
@@ -146,7 +146,7 @@ impl Matrix {
     /// [`Error::NonFinite`].
     pub fn write(&mut self, values: &[f32]) -> Result<()> {
         check_length("Matrix::write", "values", values.len(), self.shape())?;
-        check_values("Matrix::write", values.iter().map(|v| f64::from(*v)))?;
+        check_values("Matrix::write", values)?;
         self.upload(values)
     }
 

@@ -59,7 +59,7 @@ impl Plane {
     pub fn from_rows(device: &Device, width: usize, height: usize, values: &[f32]) -> Result<Self> {
         let op = "Plane::from_rows";
         check_length(op, "values", values.len(), width.saturating_mul(height))?;
-        check_values(op, values.iter().map(|v| f64::from(*v)))?;
+        check_values(op, values)?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, width, height)?;
         made.upload(values)?;
@@ -81,7 +81,7 @@ impl Plane {
     /// ```
     pub fn write(&mut self, values: &[f32]) -> Result<()> {
         check_length("Plane::write", "values", values.len(), self.len())?;
-        check_values("Plane::write", values.iter().map(|v| f64::from(*v)))?;
+        check_values("Plane::write", values)?;
         self.upload(values)
     }
 

@@ -70,7 +70,7 @@ impl ColumnStack {
     pub fn from_rows(device: &Device, shape: Shape, values: &[f32]) -> Result<Self> {
         Self::grid_of(device, shape)?;
         check_length("ColumnStack::from_rows", "values", values.len(), shape)?;
-        check_values("ColumnStack::from_rows", values.iter().map(|v| f64::from(*v)))?;
+        check_values("ColumnStack::from_rows", values)?;
         let _scope = device.scope()?;
         let mut made = Self::zeros(device, shape)?;
         made.upload(values)?;
@@ -93,7 +93,7 @@ impl ColumnStack {
     /// ```
     pub fn write(&mut self, values: &[f32]) -> Result<()> {
         check_length("ColumnStack::write", "values", values.len(), self.shape())?;
-        check_values("ColumnStack::write", values.iter().map(|v| f64::from(*v)))?;
+        check_values("ColumnStack::write", values)?;
         self.upload(values)
     }
 
@@ -118,7 +118,7 @@ impl ColumnStack {
     pub fn from_f64(device: &Device, shape: Shape, values: &[f64]) -> Result<Self> {
         Self::grid_of(device, shape)?;
         check_length("ColumnStack::from_f64", "values", values.len(), shape)?;
-        check_values("ColumnStack::from_f64", values.iter().copied())?;
+        check_values("ColumnStack::from_f64", values)?;
         let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
         Self::from_rows(device, shape, &rounded)
     }

@@ -5,6 +5,7 @@ use super::storage::{Storage, checked_extent};
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::{Format, Lent, Texture};
+use crate::host::parallel::Threads;
 use crate::kernel::{Operand, Tail, TargetOperand, View};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
 
@@ -60,7 +61,7 @@ impl Vector {
     /// not keep it); [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn from_slice(device: &Device, values: &[f32]) -> Result<Self> {
         Self::check_length(device, values.len())?;
-        check_values("Vector::from_slice", values.iter().map(|v| f64::from(*v)))?;
+        check_values("Vector::from_slice", values)?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, values.len())?;
         made.upload(values)?;
@@ -71,8 +72,8 @@ impl Vector {
     /// [`from_slice`](Self::from_slice); a value that overflows 32 bits is [`Error::NonFinite`].
     pub fn from_f64(device: &Device, values: &[f64]) -> Result<Self> {
         Self::check_length(device, values.len())?;
-        check_values("Vector::from_f64", values.iter().copied())?;
-        let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
+        check_values("Vector::from_f64", values)?;
+        let rounded = Threads::all().made(values.len(), |i| values.get(i).map_or(0.0, |v| *v as f32));
         Self::from_slice(device, &rounded)
     }
 
@@ -122,7 +123,7 @@ impl Vector {
             let (found, expected) = (values.len(), self.length);
             return Err(Error::LengthMismatch { op: "Vector::write", operand: "values", found, expected });
         }
-        check_values("Vector::write", values.iter().map(|v| f64::from(*v)))?;
+        check_values("Vector::write", values)?;
         self.upload(values)
     }
 
@@ -138,10 +139,17 @@ impl Vector {
     }
 
     fn upload(&mut self, values: &[f32]) -> Result<()> {
-        let texels = Layout::Folded.texels(Shape::column(self.length), self.extent(), values)?;
-        let texels = if texels.is_empty() { vec![0.0; 4] } else { texels };
+        let lanes = 4 * self.extent().area().max(1) as usize;
         let _scope = self.device().scope()?;
-        self.device().gl().upload(self.gl_texture(), bytemuck::cast_slice(&texels), "Vector")
+        let upload = |texels: &[f32]| {
+            self.device().gl().upload(self.gl_texture(), bytemuck::cast_slice(texels), "Vector")
+        };
+        if values.len() == lanes {
+            return upload(values);
+        }
+        let mut texels = Layout::Folded.texels(Shape::column(self.length), self.extent(), values)?;
+        texels.resize(lanes, 0.0);
+        upload(&texels)
     }
 
     /// Copies the elements to the host. *Cost*: 1 readback, which waits for the device.

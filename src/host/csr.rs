@@ -1,5 +1,7 @@
 //! Sparse matrices in compressed rows.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::host::Triplets;
 use crate::host::parallel::Threads;
@@ -17,7 +19,7 @@ pub(crate) use diagonals::Diagonal;
 /// A sparse matrix in compressed rows (CSR): each place at most once, sorted by row, then column.
 ///
 /// Row `i` holds the columns `cols[row_ptr[i] .. row_ptr[i + 1]]` and the values at the same positions.
-/// Made by [`Triplets::to_csr`]; cannot be changed, so that its form always holds.
+/// Made by [`Triplets::to_csr`]; cannot be changed, so that its form always holds. Clones share the entries.
 ///
 /// ```
 /// use texla::host::problems;
@@ -29,9 +31,9 @@ pub(crate) use diagonals::Diagonal;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
     shape: Shape,
-    row_ptr: Vec<usize>,
-    cols: Vec<u32>,
-    values: Vec<f64>,
+    row_ptr: Arc<Vec<usize>>,
+    cols: Arc<Vec<u32>>,
+    values: Arc<Vec<f64>>,
 }
 
 impl Csr {
@@ -50,7 +52,11 @@ impl Csr {
             values.push(run.iter().skip(1).fold(first, |sum, entry| sum + entry.2));
         }
         row_ptr.resize(shape.rows.saturating_add(1), cols.len());
-        Self { shape, row_ptr, cols, values }
+        Self::of_parts(shape, row_ptr, cols, values)
+    }
+
+    fn of_parts(shape: Shape, row_ptr: Vec<usize>, cols: Vec<u32>, values: Vec<f64>) -> Self {
+        Self { shape, row_ptr: Arc::new(row_ptr), cols: Arc::new(cols), values: Arc::new(values) }
     }
 
     /// The same pattern with other values, in the order of [`values`](Self::values).
@@ -61,7 +67,7 @@ impl Csr {
             let (found, expected) = (values.len(), self.nnz());
             return Err(Error::LengthMismatch { op: "Csr::with_values", operand: "values", found, expected });
         }
-        Ok(Self { values: values.to_vec(), ..self.clone() })
+        Ok(Self { values: Arc::new(values.to_vec()), ..self.clone() })
     }
 
     /// What a function makes of the values, without those that it makes zero.
@@ -76,7 +82,7 @@ impl Csr {
     }
 
     /// Number of stored entries, explicit zeros included.
-    pub const fn nnz(&self) -> usize {
+    pub fn nnz(&self) -> usize {
         self.values.len()
     }
 
@@ -109,6 +115,13 @@ impl Csr {
         let cols = self.cols.get(start..end).unwrap_or_default();
         let values = self.values.get(start..end).unwrap_or_default();
         cols.iter().zip(values).map(|(&col, &value)| (col as usize, value))
+    }
+
+    /// The entry at a place, zero where there is none.
+    pub(crate) fn at(&self, i: usize, j: usize) -> f64 {
+        let (cols, values) = self.row_slices(i);
+        let found = u32::try_from(j).ok().and_then(|j| cols.binary_search(&j).ok());
+        found.and_then(|k| values.get(k).copied()).unwrap_or_default()
     }
 
     /// The entries `(row, column, value)`, sorted by row, then column.

@@ -72,6 +72,25 @@ impl Threads {
         self.parts(n, EACH, |part| part.map(&of).collect::<Vec<T>>()).into_iter().flatten().collect()
     }
 
+    /// A list of `n` elements that `of` makes, in order.
+    pub fn made<T: Copy + Default + Send>(self, n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let mut list = vec![T::default(); n];
+        self.blocks(&mut list, |begin, block| {
+            (begin..).zip(block).for_each(|(i, slot)| *slot = of(i));
+        });
+        list
+    }
+
+    /// What `of` makes of each block of a list, in order. Blocks are the same for any number of threads.
+    pub fn of_blocks<T: Sync, P: Send>(self, list: &[T], of: impl Fn(&[T]) -> P + Sync) -> Vec<P> {
+        /// Fewer blocks are not worth a thread.
+        const LEAST: usize = 4;
+        let block = |k: usize| list.get(k * BLOCK..((k + 1) * BLOCK).min(list.len())).unwrap_or_default();
+        let made = self
+            .parts(list.len().div_ceil(BLOCK), LEAST, |part| part.map(|k| of(block(k))).collect::<Vec<P>>());
+        made.into_iter().flatten().collect()
+    }
+
     /// Lets `of` fill the blocks of a list, each with the place where it begins, and returns what it makes of them, in order.
     /// Blocks are the same for any number of threads, so that sums over them are.
     pub fn blocks<T: Send, P: Send>(
@@ -156,6 +175,10 @@ mod tests {
                 });
                 assert_eq!(list, (1..=n).collect::<Vec<_>>());
                 assert_eq!(begins, (0..n).step_by(BLOCK).collect::<Vec<_>>());
+                assert_eq!(threads.made(n, |i| i + 1), list);
+                assert_eq!(threads.of_blocks(&list, <[usize]>::to_vec).concat(), list);
+                let ends = threads.of_blocks(&list, |block| block.last().copied());
+                assert_eq!(ends.len(), n.div_ceil(BLOCK));
                 assert_eq!(threads.concat(vec![list.clone()]), list);
                 let mut lists: Vec<Vec<usize>> = list.chunks(999).map(<[usize]>::to_vec).collect();
                 lists.extend([vec![7; 40_000], vec![]]);

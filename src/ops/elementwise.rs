@@ -239,7 +239,7 @@ impl Vector {
     /// A vector of equal elements. *Cost*: 1 draw. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
     pub fn filled(device: &Device, length: usize, value: f32) -> Result<Self> {
         Self::check_length(device, length)?;
-        check_values("Vector::filled", std::iter::once(f64::from(value)))?;
+        check_values("Vector::filled", &[value])?;
         let _scope = device.exclusive_scope()?;
         let mut made = Self::uninit(device, length)?;
         fill(&mut made, value)?;
@@ -251,7 +251,7 @@ impl Matrix {
     /// A matrix of equal elements. *Cost*: 1 draw a tile. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
     pub fn filled(device: &Device, shape: Shape, value: f32) -> Result<Self> {
         Self::grid(device, shape)?;
-        check_values("Matrix::filled", std::iter::once(f64::from(value)))?;
+        check_values("Matrix::filled", &[value])?;
         let _scope = device.exclusive_scope()?;
         let mut made = Self::uninit(device, shape)?;
         fill(&mut made, value)?;

@@ -1,6 +1,7 @@
 //! Parts of a matrix that know nothing of each other.
 
 use super::Csr;
+use crate::host::parallel::Threads;
 
 impl Csr {
     /// The independent groups of unknowns: the connected components of the pattern, stored zeros included, taken for
@@ -23,8 +24,16 @@ impl Csr {
     }
 
     /// The same of those entries alone, given by row, column and value.
-    pub(crate) fn groups_by(&self, counts: impl Fn(usize, usize, f64) -> bool) -> Vec<Vec<usize>> {
+    pub(crate) fn groups_by(&self, counts: impl Fn(usize, usize, f64) -> bool + Sync) -> Vec<Vec<usize>> {
+        /// Rows that are worth a thread.
+        const ROWS: usize = 4096;
         let n = self.shape.rows.min(self.shape.cols);
+        // Where each unknown but the first is joined to one before it, all are one group.
+        let joined =
+            |i: usize| i == 0 || self.row(i).take_while(|(j, _)| *j < i).any(|(j, v)| counts(i, j, v));
+        if n > 0 && Threads::all().parts(n, ROWS, |mut part| part.all(joined)).into_iter().all(|all| all) {
+            return vec![Threads::all().made(n, |i| i)];
+        }
         let mut leaders: Vec<usize> = (0..n).collect();
         for (row, col, _) in self.entries().filter(|&(i, j, v)| i < n && j < n && counts(i, j, v)) {
             let (a, b) = (leader(&mut leaders, row), leader(&mut leaders, col));

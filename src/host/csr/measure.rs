@@ -7,11 +7,11 @@ use std::ops::Range;
 impl Csr {
     /// The diagonal a_ii, i < min(rows, cols); missing entries are 0.
     pub fn diagonal(&self) -> Vec<f64> {
-        let n = self.shape.rows.min(self.shape.cols);
-        let at = |(i, (cols, values)): (u32, (&[u32], &[f64]))| {
-            cols.binary_search(&i).ok().and_then(|k| values.get(k).copied()).unwrap_or_default()
-        };
-        (0u32..).zip(self.rows()).take(n).map(at).collect()
+        let mut diagonal = vec![0.0; self.shape.rows.min(self.shape.cols)];
+        Threads::all().blocks(&mut diagonal, |begin, block| {
+            (begin..).zip(block).for_each(|(i, slot)| *slot = self.at(i, i));
+        });
+        diagonal
     }
 
     /// `Σ_i a_ij²` for every column j.
@@ -40,7 +40,7 @@ impl Csr {
     /// ```
     pub fn norm1(&self) -> f64 {
         let mut sums = vec![0.0_f64; self.shape.cols];
-        for (&col, value) in self.cols.iter().zip(&self.values) {
+        for (&col, value) in self.cols.iter().zip(self.values.iter()) {
             if let Some(sum) = sums.get_mut(col as usize) {
                 *sum += value.abs();
             }

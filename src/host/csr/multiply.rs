@@ -85,7 +85,7 @@ impl Csr {
         }
         let (cols, values) = parts.into_iter().map(|(_, cols, values)| (cols, values)).unzip();
         let (cols, values) = (threads.concat(cols), threads.concat(values));
-        Csr { shape: self.shape.transposed(), row_ptr, cols, values }
+        Csr::of_parts(self.shape.transposed(), row_ptr, cols, values)
     }
 
     /// Some rows of the transposed matrix: where they end, their columns and their values.
@@ -93,7 +93,7 @@ impl Csr {
         // Less than the first is past the last.
         let place = |col: u32| (col as usize).wrapping_sub(part.start);
         let mut ends = vec![0usize; part.len()];
-        for &col in &self.cols {
+        for &col in self.cols.iter() {
             ends.get_mut(place(col)).into_iter().for_each(|count| *count += 1);
         }
         let mut next = Vec::with_capacity(ends.len());

@@ -3,6 +3,7 @@
 use super::Csr;
 use crate::error::{Error, Result};
 use crate::host::order;
+use crate::host::parallel::Threads;
 
 impl Csr {
     /// `b_ij = a_(rows[i])(cols[j])`: row `i` is row `rows[i]` of this matrix, column `j` is column `cols[j]`.
@@ -34,23 +35,14 @@ impl Csr {
                 *slot = place;
             }
         }
-        let mut out = Self {
-            shape: self.shape,
-            row_ptr: Vec::with_capacity(self.row_ptr.len()),
-            cols: Vec::with_capacity(self.nnz()),
-            values: Vec::with_capacity(self.nnz()),
-        };
-        out.row_ptr.push(0);
-        let mut line: Vec<(u32, f64)> = Vec::new();
-        for &row in rows {
+        let line = Vec::new;
+        Self::by_rows(Threads::all(), self.shape, self.nnz(), line, |i, line: &mut Vec<(u32, f64)>, made| {
             line.clear();
-            line.extend(self.row(row).map(|(col, v)| (places.get(col).copied().unwrap_or_default(), v)));
+            let row = rows.get(i).into_iter().flat_map(|row| self.row(*row));
+            line.extend(row.map(|(col, v)| (places.get(col).copied().unwrap_or_default(), v)));
             line.sort_unstable_by_key(|&(col, _)| col);
-            out.cols.extend(line.iter().map(|&(col, _)| col));
-            out.values.extend(line.iter().map(|&(_, value)| value));
-            out.row_ptr.push(out.cols.len());
-        }
-        out
+            line.iter().for_each(|&(col, v)| made.push(col, v));
+        })
     }
 
     /// The order of reverse Cuthill-McKee, in which [`bandwidth`](Self::bandwidth) tends to be small: number `k` is the

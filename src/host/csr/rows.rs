@@ -1,5 +1,7 @@
 //! Matrices made row by row, on several threads.
 
+use std::sync::Arc;
+
 use super::Csr;
 use crate::host::parallel::Threads;
 use crate::shape::Shape;
@@ -54,7 +56,7 @@ impl Csr {
             begin += part.cols.len();
         }
         let (cols, values) = parts.into_iter().map(|part| (part.cols, part.values)).unzip();
-        Csr { shape, row_ptr, cols: threads.concat(cols), values: threads.concat(values) }
+        Csr::of_parts(shape, row_ptr, threads.concat(cols), threads.concat(values))
     }
 
     /// What `of` makes of row, column and value of each entry, in the order of [`values`](Self::values).
@@ -71,7 +73,7 @@ impl Csr {
 
     /// The same pattern with values made of row, column and value.
     pub(crate) fn map(self, of: impl Fn(usize, usize, f64) -> f64 + Sync) -> Self {
-        Csr { values: self.mapped(Threads::all(), of), ..self }
+        Csr { values: Arc::new(self.mapped(Threads::all(), of)), ..self }
     }
 
     /// The mean of the matrix and its transpose, of a symmetric pattern: exactly symmetric.
@@ -82,6 +84,6 @@ impl Csr {
         };
         let values = self
             .mapped(threads, |i, j, v| if i == j { v } else { 0.5 * v + 0.5 * mirrored(i, j).unwrap_or(v) });
-        Csr { values, ..self }
+        Csr { values: Arc::new(values), ..self }
     }
 }

@@ -54,7 +54,7 @@ fn zero_sums(a: &Csr) -> Vec<bool> {
         }
         sum.value().abs() <= ROUNDING * size
     };
-    Threads::all().each(a.shape().rows, of)
+    Threads::all().made(a.shape().rows, of)
 }
 
 /// A sum of right-hand sides that is zero if the system has a solution; see

@@ -1,7 +1,7 @@
 //! Elimination of one-entry rows and columns, of penalty rows and of empty rows and columns.
 
 use super::NormalParams;
-use super::penalties::penalty_rows;
+use super::penalties::{is_penalty, penalty_rows};
 use crate::Shape;
 use crate::host::Csr;
 use crate::host::parallel::Threads;
@@ -104,6 +104,17 @@ fn take_singles(own: &mut Side, other: &mut Side) -> Vec<(usize, usize, f64)> {
     taken
 }
 
+/// Whether every row and column has two entries or more, and no row is a penalty: as mostly, which is seen sooner by all cores.
+fn is_reduced(a: &Csr, transposed: &Csr) -> bool {
+    /// Rows that are worth a thread.
+    const ROWS: usize = 4096;
+    let of = |i: usize| {
+        let several = a.row_slices(i).0.len() > 1 && transposed.row_slices(i).0.len() > 1;
+        several && !is_penalty(a.row(i), i)
+    };
+    Threads::all().parts(a.shape().rows, ROWS, |mut part| part.all(of)).into_iter().all(|all| all)
+}
+
 impl Plan {
     /// Plans the elimination for a matrix without stored zeros.
     ///
@@ -112,6 +123,10 @@ impl Plan {
     /// them.
     pub fn new(a: &Csr, transposed: &Csr, params: &NormalParams) -> Self {
         let mut plan = Self::default();
+        if is_reduced(a, transposed) {
+            let all = || Threads::all().made(a.shape().rows, |i| i);
+            return Self { rows: all(), columns: all(), ..plan };
+        }
         let (mut rows, mut columns) = (Side::new(a), Side::new(transposed));
         if !params.presolve.is_off() {
             plan.take_singles(&mut rows, &mut columns);

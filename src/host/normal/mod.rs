@@ -6,7 +6,6 @@ use crate::host::parallel::Threads;
 use crate::host::{Csr, Triplets, number};
 use eliminate::Plan;
 use scale::Scales;
-use std::borrow::Cow;
 use symmetry::{Asymmetry, ROUNDING};
 
 mod components;
@@ -134,18 +133,24 @@ impl NormalForm {
     /// is [asserted](NormalPart::Asserted) does not apply.
     pub fn new(a: &Csr, params: NormalParams) -> Result<Self> {
         let has_zeros = check_matrix(a)?;
-        let a = if has_zeros { Cow::Owned(a.nonzeros(|v| v)) } else { Cow::Borrowed(a) };
-        let transposed = a.transposed();
+        let a = if has_zeros { a.nonzeros(|v| v) } else { a.clone() };
+        // A matrix that equals its transpose is one.
+        let transpose = |a: &Csr| {
+            let exact = symmetry::is_exact(a);
+            (exact, if exact { a.clone() } else { a.transposed() })
+        };
+        let (exact, transposed) = transpose(&a);
         let plan = Plan::new(&a, &transposed, &params);
-        let (reduced, rest, transposed) = if plan.is_empty() {
-            let shape = a.shape();
-            (a.into_owned(), Triplets::new(shape).to_csr(), transposed)
+        let (reduced, rest, (exact, transposed)) = if plan.is_empty() {
+            let none = Triplets::new(a.shape()).to_csr();
+            (a, none, (exact, transposed))
         } else {
             let (reduced, rest) = plan.split(&a);
-            let transposed = reduced.transposed();
+            let transposed = transpose(&reduced);
             (reduced, rest, transposed)
         };
-        let asymmetry = (!params.symmetry.is_off()).then(|| symmetry::measure(&reduced, &transposed));
+        let measure = || if exact { Asymmetry::default() } else { symmetry::measure(&reduced, &transposed) };
+        let asymmetry = (!params.symmetry.is_off()).then(measure);
         let symmetric = asymmetry.is_some_and(|found| found.ratio <= ROUNDING);
         let uneven = symmetric && asymmetry.is_some_and(|found| found.ratio > 0.0);
         let reduced = if uneven { symmetry::mean(&reduced, &transposed) } else { reduced };
@@ -158,7 +163,10 @@ impl NormalForm {
         let positive = reduced.diagonal().iter().position(|&d| d >= 0.0);
         let negated = !params.sign.is_off() && n > 0 && positive.is_none();
         let scales = if params.scaling.is_off() { Scales::none(n) } else { Scales::new(&reduced) };
-        let power = |list: &[i32]| list.iter().map(|&e| crate::host::prepare::power(e)).collect();
+        let power = |list: &[i32]| {
+            let of = |e: &i32| crate::host::prepare::power(*e);
+            Threads::all().made(list.len(), |i| list.get(i).map_or(1.0, of))
+        };
         let form = Self {
             row_scales: power(&scales.rows),
             column_scales: power(&scales.columns),

@@ -49,6 +49,17 @@ pub(super) fn penalty_rows(rows: &Side, columns: &Side) -> Vec<(usize, f64)> {
     found.iter().map(|candidate| (candidate.i, candidate.value)).collect()
 }
 
+/// Whether a row of other entries too has a diagonal entry as large as a penalty.
+pub(super) fn is_penalty(row: impl Iterator<Item = (usize, f64)>, i: usize) -> bool {
+    let (value, rest) = own_and_rest(row, i);
+    value.abs() > PENALTY * rest
+}
+
+/// The entry of a row on the diagonal, and the sum of the other magnitudes.
+fn own_and_rest(row: impl Iterator<Item = (usize, f64)>, i: usize) -> (f64, f64) {
+    row.fold((0.0, 0.0), |(own, rest), (j, a)| if j == i { (a, rest) } else { (own, rest + a.abs()) })
+}
+
 /// A row whose diagonal entry is as large as a penalty.
 #[derive(Clone, Copy)]
 struct Candidate {
@@ -65,14 +76,7 @@ impl Candidate {
         if !columns.is_live(i) {
             return None;
         }
-        let (mut value, mut row_rest) = (0.0, 0.0);
-        for (j, a) in rows.lines.row(i).filter(|(j, _)| columns.is_live(*j)) {
-            if j == i {
-                value = a;
-            } else {
-                row_rest += a.abs();
-            }
-        }
+        let (value, row_rest) = own_and_rest(rows.lines.row(i).filter(|(j, _)| columns.is_live(*j)), i);
         if row_rest == 0.0 || value.abs() <= PENALTY * row_rest {
             return None;
         }

@@ -40,9 +40,10 @@ impl Scales {
     /// Chooses `D^-1/2` in powers of two for both sides, one for all where those are about the same, and none if that is near 1; or
     /// else scales that bring the largest entries of rows and columns into `1/4 .. 2`.
     pub fn new(a: &Csr) -> Self {
-        let diagonal: Vec<Option<i32>> = a.diagonal().iter().map(|&d| exponent(d)).collect();
-        let zero = diagonal.iter().position(Option::is_none).map(|i| (i, i));
-        let mut roots: Vec<i32> = diagonal.iter().map(|e| -((e.unwrap_or_default() + 1) >> 1)).collect();
+        let diagonal = a.diagonal();
+        let zero = diagonal.iter().position(|d| exponent(*d).is_none()).map(|i| (i, i));
+        let root = |d: &f64| -((exponent(*d).unwrap_or_default() + 1) >> 1);
+        let mut roots = Threads::all().made(diagonal.len(), |i| diagonal.get(i).map_or(0, root));
         if let (Some(&most), Some(&least)) = (roots.iter().max(), roots.iter().min())
             && most - least <= ALIKE
         {
@@ -67,6 +68,9 @@ impl Scales {
     /// Scales a matrix, and negates it if asked to. Results are exact unless they fall below
     /// 2^-1022.
     pub fn apply(&self, a: Csr, negated: bool) -> Csr {
+        if !negated && self.rows.iter().chain(&self.columns).all(|e| *e == 0) {
+            return a;
+        }
         let of = |list: &[i32], k: usize| list.get(k).copied().unwrap_or_default();
         a.map(|i, j, v| {
             let scaled = times_power(v, of(&self.rows, i) + of(&self.columns, j));

@@ -47,11 +47,14 @@ impl NormalForm {
     /// As for [`right`](Self::right).
     pub fn start(&self, x: &[f64]) -> Result<Vec<f64>> {
         self.check("NormalForm::start", "x", x, self.given())?;
-        let one = |(&column, scale): (&usize, &f64)| {
-            let value = x.get(column).copied().unwrap_or_default() / scale;
-            if value.is_finite() { Ok(value) } else { Err(too_large("start", column, value)) }
-        };
-        self.columns().iter().zip(self.column_scales()).map(one).collect()
+        let (columns, scales) = (self.columns(), self.column_scales());
+        let one = |(column, scale): (&usize, &f64)| x.get(*column).copied().unwrap_or_default() / scale;
+        let start =
+            Threads::all().made(columns.len(), |j| columns.get(j).zip(scales.get(j)).map_or(0.0, one));
+        match first_not_finite(&start) {
+            Some((j, value)) => Err(too_large("start", columns.get(j).copied().unwrap_or_default(), value)),
+            None => Ok(start),
+        }
     }
 
     /// Expands a solution `y` of the reduced system to the solution `x` for the right-hand side
@@ -93,13 +96,18 @@ impl NormalForm {
         let op = "NormalForm::solution";
         self.check(op, "y", y, self.columns().len())?;
         let mut x = self.known(op, b)?;
-        for ((&column, scale), y) in self.columns().iter().zip(self.column_scales()).zip(y) {
-            let value = scale * y;
-            if !value.is_finite() {
-                return Err(too_large("solution", column, value));
-            }
-            if let Some(x) = x.get_mut(column) {
-                *x = value;
+        let scales = self.column_scales();
+        let scaled =
+            Threads::all().made(y.len(), |j| y.get(j).zip(scales.get(j)).map_or(0.0, |(y, scale)| scale * y));
+        if let Some((j, value)) = first_not_finite(&scaled) {
+            return Err(too_large("solution", self.columns().get(j).copied().unwrap_or_default(), value));
+        }
+        if scaled.len() == x.len() {
+            // Of all columns.
+            x = scaled;
+        } else {
+            for (&column, value) in self.columns().iter().zip(scaled) {
+                x.get_mut(column).into_iter().for_each(|x| *x = value);
             }
         }
         for pivot in self.plan.later.iter().rev() {
@@ -206,12 +214,20 @@ impl NormalForm {
         if found != expected {
             return Err(Error::LengthMismatch { op, operand, found, expected });
         }
-        if let Some((k, v)) = list.iter().enumerate().find(|(_, v)| !v.is_finite()) {
-            let value = format!("{} at index {k}", number(*v));
+        if let Some((k, v)) = first_not_finite(list) {
+            let value = format!("{} at index {k}", number(v));
             return Err(Error::Parameter { op, name: operand, value, expected: "finite numbers" });
         }
         Ok(())
     }
+}
+
+fn first_not_finite(list: &[f64]) -> Option<(usize, f64)> {
+    let all = Threads::all().of_blocks(list, |block| block.iter().all(|v| v.is_finite()));
+    if all.into_iter().all(|finite| finite) {
+        return None;
+    }
+    list.iter().copied().enumerate().find(|(_, v)| !v.is_finite())
 }
 
 /// Error for an element of a result that overflows.

@@ -24,7 +24,7 @@ impl Matrix {
     /// ```
     pub fn from_csr(device: &Device, a: &Csr) -> Result<Self> {
         Self::grid(device, a.shape())?;
-        crate::error::check_values("Matrix::from_csr", a.values().iter().copied())?;
+        crate::error::check_values("Matrix::from_csr", a.values())?;
         let _scope = device.exclusive_scope()?;
         let mut made = Self::zeros(device, a.shape())?;
         scatter(&mut made, a)?;

@@ -213,35 +213,43 @@ impl Components {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn measured(a: &Csr, x: &[f64], b: &[f64], limit: f64) -> Result<Self> {
+        /// Rows that are worth a thread.
+        const ROWS: usize = 4096;
         let op = "Components::measured";
         let all = [("x", x.len(), a.shape().cols), ("b", b.len(), a.shape().rows)];
         if let Some((operand, found, expected)) = all.into_iter().find(|(_, found, want)| found != want) {
             return Err(Error::LengthMismatch { op, operand, found, expected });
         }
-        let terms: Vec<(f64, f64)> = Threads::all().each(b.len(), |i| {
+        let of_row = |i: usize| {
             let b = b.get(i).copied().unwrap_or_default();
             a.row(i).fold((b, b.abs()), |(rest, size), (j, v)| {
                 let term = v * x.get(j).copied().unwrap_or_default();
                 (rest - term, size + term.abs())
             })
-        });
-        let with = |margin: &dyn Fn(usize) -> f64| {
-            let share = |(i, (rest, size)): (usize, &(f64, f64))| match *rest {
-                0.0 => 0.0,
-                rest => rest.abs() / (size + Self::MARGIN * margin(i)),
-            };
-            let shares = || terms.iter().enumerate().map(share);
-            // What is no number is within nothing.
-            let rows = shares().filter(|share| share.is_nan() || *share > limit).count();
-            let omega = shares().fold(0.0, |most, share| if share <= most { most } else { share });
-            Components { omega, rows, of: terms.len() }
         };
-        let found = with(&|_| 0.0);
+        let with = |margin: &[f64]| {
+            let share = |i: usize| match of_row(i) {
+                (0.0, _) => 0.0,
+                (rest, size) => {
+                    rest.abs() / (size + Self::MARGIN * margin.get(i).copied().unwrap_or_default())
+                }
+            };
+            let worst = |most: f64, share: f64| if share <= most { most } else { share };
+            let parts = Threads::all().parts(b.len(), ROWS, |part| {
+                part.map(share).fold((0.0, 0), |(most, rows), share| {
+                    // What is no number is within nothing.
+                    (worst(most, share), rows + usize::from(share.is_nan() || share > limit))
+                })
+            });
+            let join = |(a, k): (f64, usize), (b, l): (f64, usize)| (worst(a, b), k + l);
+            let (omega, rows) = parts.into_iter().fold((0.0, 0), join);
+            Components { omega, rows, of: b.len() }
+        };
+        let found = with(&[]);
         if found.rows == 0 || limit == 0.0 {
             return Ok(found);
         }
-        let sizes = a.sizes_by_fields(x, b);
-        Ok(with(&|i| sizes.get(i).copied().unwrap_or_default()))
+        Ok(with(&a.sizes_by_fields(x, b)))
     }
 }
 

@@ -3,17 +3,19 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::units::{norm2, power_of, range};
+use super::units::{difference, largest, mapped, norm2, power_of, range};
 use super::{HostSystem, SolvedBy};
 use crate::data::{DoubleVector, StoredMatrix, Unknowns, Vector};
 use crate::error::Result;
-use crate::host::approximate::largest;
-use crate::solve::auto::{Choice, ChoiceParams, MethodKind, PreconditionerKind};
+use crate::solve::auto::{AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind};
 use crate::solve::drive::front::Solver;
 use crate::solve::drive::report::{Components, SolveReport, StopReason};
 
 /// An element that is this much smaller than the largest has no low part in pairs of floats that are scaled by one power of two.
 const LOST: f64 = (1u128 << 90) as f64;
+
+/// Units of right-hand sides are exact for elements no larger than this, and no smaller than its inverse.
+const FAR: f64 = 1e200;
 
 /// A solution whose equations hold to this share of their terms is the best there is, whatever the norm of its residual is.
 const SOUND: f64 = 1e-12;
@@ -100,7 +102,7 @@ impl HostSystem {
         };
         let Some(found) = best.as_mut().filter(|best| !met(best)) else { return Ok(()) };
         let ax = self.matrix().mul_vec(start)?;
-        let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
+        let rest = difference(b, &ax);
         if found.report.true_residual * norm2(b) <= norm2(&rest) {
             return Ok(());
         }
@@ -130,7 +132,7 @@ impl HostSystem {
             return Ok((report, false));
         }
         let ax = self.matrix().mul_vec(&found)?;
-        let rest: Vec<f64> = b.iter().zip(ax).map(|(b, ax)| b - ax).collect();
+        let rest = difference(b, &ax);
         *x = found;
         let (true_residual, least) = (norm2(&rest) / norm2(b), self.least_residual(x, b));
         let report = SolveReport {
@@ -160,16 +162,26 @@ impl HostSystem {
         Ok((found.omega <= SOUND, found))
     }
 
+    /// The verdict of a run from zero that has met the bound, where its matrix was the one given: `x` is what it was about, in units
+    /// of its right-hand side, unless elements are too far apart for pairs to hold all.
+    pub(super) fn certified_by(&self, run: &AutoReport, x: &[f64]) -> Option<SolveReport> {
+        if !run.converged() || !self.pairs() || !self.is_as_given() {
+            return None;
+        }
+        let [most, least] = range(x);
+        (least >= most / LOST && most < FAR && least > FAR.recip()).then(|| run.solved.clone())
+    }
+
     /// The verdict on a solution of the system as given: a solve of no iterations from there, which leaves in `x` what it is about,
     /// rounded to pairs.
     pub(super) async fn certificate(&self, x: &mut [f64], b: &[f64]) -> Result<SolveReport> {
         let (given, units) = self.in_units(x)?;
-        let units = || units.iter().copied().chain(std::iter::repeat(1.0));
-        x.iter_mut().zip(units()).for_each(|(x, unit)| *x /= unit);
+        let own = |j: usize| units.get(j).copied().unwrap_or(1.0);
         // Between the sizes of both, so that neither is near an end of the range of floats.
-        let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(x)).sqrt());
-        let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<f64>>();
-        let (start, b, device) = (scaled(x), scaled(b), given.device());
+        let in_own = mapped(x, |j, x| x / own(j));
+        let unit = power_of(power_of(largest(b)).sqrt() * power_of(largest(&in_own)).sqrt());
+        let scaled = |list: &[f64]| mapped(list, |_, v| v / unit);
+        let (start, b, device) = (scaled(&in_own), scaled(b), given.device());
         let (report, certified) = if self.pairs() {
             let mut on_device = DoubleVector::from_f64(device, &start)?;
             let report = self.judged(&given, &mut on_device, &DoubleVector::from_f64(device, &b)?).await?;
@@ -179,7 +191,7 @@ impl HostSystem {
             let report = self.judged(&given, &mut on_device, &Vector::from_f64(device, &b)?).await?;
             (report, on_device.read()?.into_iter().map(f64::from).collect())
         };
-        x.iter_mut().zip(certified).zip(units()).for_each(|((x, v), own)| *x = v * unit * own);
+        x.copy_from_slice(&mapped(&certified, |j, v| v * unit * own(j)));
         Ok(report)
     }
 
@@ -188,8 +200,7 @@ impl HostSystem {
     fn in_units(&self, x: &[f64]) -> Result<(Rc<StoredMatrix>, Cow<'_, [f64]>)> {
         let kept: &[f64] = self.apart.as_ref().map_or(&[], |(_, units)| units);
         let of = |j: usize| kept.get(j).copied().unwrap_or(1.0);
-        let in_kept: Vec<f64> = x.iter().enumerate().map(|(j, x)| x / of(j)).collect();
-        let [most, least] = range(&in_kept);
+        let [most, least] = if kept.is_empty() { range(x) } else { range(&mapped(x, |j, x| x / of(j))) };
         if !self.pairs() || least >= most / LOST {
             return Ok((Rc::clone(&self.given), Cow::Borrowed(kept)));
         }

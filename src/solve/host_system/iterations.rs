@@ -2,12 +2,11 @@
 
 use std::rc::Rc;
 
-use super::units::power_of;
+use super::units::{largest, mapped, power_of};
 use super::{HostSystem, Under};
 use crate::data::{DoubleVector, StoredMatrix, Vector};
 use crate::error::Result;
 use crate::host::NearNullSpace;
-use crate::host::approximate::largest;
 use crate::solve::auto::{Auto, AutoReport};
 use crate::solve::drive::front::Solver;
 use crate::solve::drive::report::{HistoryPoint, Stop};
@@ -24,14 +23,12 @@ impl HostSystem {
         let unit = power_of(largest(right));
         // What is below the range of floats then is far below the last digit of pairs.
         let in_range = |v: f64| if v.abs() < 1e-30 { 0.0 } else { v };
-        let mut right: Vec<f64> = right.iter().map(|v| in_range(v / unit)).collect();
+        let mut right = mapped(right, |_, v| in_range(v / unit));
         self.project(&mut right);
         let auto = match self.reduced.get() {
             Some(auto) => auto,
             None => {
-                let regular = self.normal.components().iter().all(|component| !component.rows_sum_to_zero);
-                let as_given = self.normal.is_identity() && self.apart.is_none();
-                let a = match regular && as_given && self.nodes().is_none() {
+                let a = match self.is_as_given() {
                     true => Rc::clone(&self.given),
                     false => Rc::new(self.stored()?),
                 };
@@ -68,7 +65,13 @@ impl HostSystem {
             let report = auto.solving(&mut y, &Vector::from_f64(device, &right)?, &mut observe).await?;
             (y.read()?.into_iter().map(f64::from).collect(), report)
         };
-        Ok((y.into_iter().map(|v| v * unit).collect(), report))
+        Ok((mapped(&y, |_, v| v * unit), report))
+    }
+
+    /// Whether iterations have the matrix as it was given.
+    pub(super) fn is_as_given(&self) -> bool {
+        let regular = self.normal.components().iter().all(|component| !component.rows_sum_to_zero);
+        regular && self.normal.is_identity() && self.apart.is_none() && self.nodes().is_none()
     }
 
     /// Takes out what no solution of a singular system leaves: what there is of it has been found to be within the bound.

@@ -105,7 +105,7 @@ impl NineBandJacobi {
                 if values.len() != problem.a.len() {
                     return mismatch(operand, values.len(), problem.a.len());
                 }
-                check_values(OP, values.iter().map(|v| f64::from(*v)))?;
+                check_values(OP, values)?;
             }
             weights.push(Weights::new(OP, problem.a, omega)?);
         }
