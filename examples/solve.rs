@@ -738,9 +738,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     if choice.preconditioner != PreconditionerKind::Factors {
         report.at_most("readbacks in the loop", 0.0, solved.readbacks_in_loop as f64);
     }
-    if let Some(path) = &args.out {
-        write_solutions(path, args, &problem, &outcomes, report)?;
-    }
+    write_solutions(args, &problem, &outcomes, report)?;
     if let Some(path) = &args.plot {
         plot(args, &problem, (choice, solved), device.api(), path)?;
     }
@@ -815,8 +813,8 @@ fn tell_columns(outcomes: &[Outcome], refused: &[(usize, Failure)], shown: usize
     report.set("right_hand_sides", all);
 }
 
+/// Solutions as they are of the system in the files, checked, and written where that is asked for.
 fn write_solutions(
-    path: &Path,
     args: &Args,
     problem: &Problem,
     outcomes: &[Outcome],
@@ -831,7 +829,13 @@ fn write_solutions(
     let written: Vec<Vec<f64>> = solutions.iter().zip(&problem.larger).map(as_given).collect();
     let solved = solutions.iter().copied().flatten();
     let lost = written.iter().flatten().zip(solved).filter(|(written, x)| **x != 0.0 && !written.is_normal());
-    report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost.count() as f64);
+    let lost = lost.count();
+    if lost > 0 || args.out.is_some() {
+        report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost as f64);
+    }
+    let Some(path) = args.out.as_deref().filter(|_| written.iter().flatten().all(|x| x.is_finite())) else {
+        return Ok(());
+    };
     let done = match written.as_slice() {
         [one] if args.complex => market::write_complex_vector(path, one),
         [one] => market::write_vector(path, one),
@@ -956,9 +960,8 @@ impl Way {
                     && report.by == (SolvedBy::Factors { cholesky: false })
                 {
                     return Err(Error::Matrix {
-                        op: "solve",
-                        detail: "is not definite, as --assume definite says: it has no Cholesky factors"
-                            .to_owned(),
+                        op: "--assume definite",
+                        detail: "is not definite: it has no Cholesky factors".to_owned(),
                     });
                 }
                 Ok((report.as_run(), Some(report), Answer::Host(x)))

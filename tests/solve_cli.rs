@@ -162,19 +162,24 @@ fn systems_of_any_magnitude_are_solved_for_their_digits() {
     }
 }
 
-/// What 64 bits do not hold is no solution once it is written: the file would say nothing of what was certified.
+/// What 64 bits do not hold is no solution: a file would say nothing of what was certified, and one of infinities is not written.
 #[test]
-fn a_solution_beyond_64_bits_is_not_told_as_written() {
-    let [file, rhs, out] = ["beyond.mtx", "beyond_b.mtx", "beyond_x.mtx"].map(scratch);
-    fs::write(&file, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e30\n2 2 2e30\n").unwrap();
-    fs::write(&rhs, "%%MatrixMarket matrix array real general\n2 1\n1e-300\n1e-300\n").unwrap();
-    let files = ["--matrix", &file, "--rhs", &rhs];
-    let (code, report) = json(&files);
-    assert_eq!((code, &report["converged"]), (0, &true.into()), "{report}");
-    let (code, report) = json(&[&files[..], &["--out", &out]].concat());
-    assert_eq!(code, 1, "{report}");
-    let checks = report["checks"].to_string();
-    assert!(checks.contains("beyond the range of 64 bits"), "{report}");
+fn a_solution_beyond_64_bits_is_none() {
+    for (name, a, b, written) in [("small", "1e30", "1e-300", true), ("large", "1e-200", "1e200", false)] {
+        let [file, rhs, out] = ["", "_b", "_x"].map(|end| scratch(&format!("beyond_{name}{end}.mtx")));
+        let _ = fs::remove_file(&out);
+        let text = format!("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 {a}\n2 2 {a}\n");
+        fs::write(&file, text).unwrap();
+        fs::write(&rhs, format!("%%MatrixMarket matrix array real general\n2 1\n{b}\n{b}\n")).unwrap();
+        let files = ["--matrix", &file, "--rhs", &rhs];
+        for flags in [&files[..], &[&files[..], &["--out", &out]].concat()] {
+            let (code, report) = json(flags);
+            assert_eq!(code, 1, "{report}");
+            let checks = report["checks"].to_string();
+            assert!(checks.contains("beyond the range of 64 bits"), "{report}");
+        }
+        assert_eq!(fs::exists(&out).unwrap(), written, "{name}");
+    }
 }
 
 /// A system in other units is the same system: of matrix and right-hand side times powers of two the same is told, and the solution

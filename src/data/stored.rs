@@ -97,6 +97,16 @@ impl StoredMatrix {
         Ok(StoredMatrix { kept, null_space: Vec::new(), near_null: None })
     }
 
+    /// Makes what residuals in double-float need of the matrix, or says why there is none.
+    pub(crate) fn check_certifiable(&self) -> Result<()> {
+        match &self.kept {
+            Kept::Sparse(sparse) if self.device().capabilities().exact_form.is_some() => {
+                sparse.gather(false).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes on the device of `A` and of `Aᵀ`, which some formats make when it is first asked for, in the format that
     /// [`MatrixFormat::Auto`] chooses. No more than that is taken.
     #[cfg(feature = "script")]

@@ -9,6 +9,7 @@ use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, Par, Side};
 
 use crate::error::{Error, Result};
+use crate::host::prepare::matching;
 use crate::host::{Csr, Triplets};
 
 /// Name of the operation in errors.
@@ -99,6 +100,15 @@ impl DirectPlan {
         let pattern = if symmetric {
             a
         } else {
+            // With entries on the diagonal, as factors exchange rows: else the union says nothing of them.
+            let matched;
+            let a = if a.diagonal().contains(&0.0) {
+                let order: Vec<usize> = (0..shape.cols).collect();
+                matched = a.reordered(&matching(a).rows, &order);
+                &matched
+            } else {
+                a
+            };
             let both = a.entries().flat_map(|(i, j, _)| [(i, j, 1.0), (j, i, 1.0)]);
             union = Triplets::from_entries(shape, both)?.to_csr();
             &union
@@ -139,8 +149,8 @@ impl DirectPlan {
 
     /// Returns the seconds that factors are predicted to take on one core.
     ///
-    /// Measured in 2026 on a core with vectors of 512 bits: Cholesky's within two times from 3e8 to 8e11 multiplications. LU with a
-    /// dense row may take far longer: the pattern of `A + Aᵀ` is not what it is ordered by.
+    /// Measured in 2026 on a core with vectors of 512 bits: Cholesky's within two times from 3e8 to 8e11 multiplications. LU is not
+    /// ordered by the pattern of `A + Aᵀ`, which is counted here with entries on the diagonal: it may take far longer, or less.
     pub fn seconds(&self) -> f64 {
         let (entries, multiplications) = (self.entries() as f64, self.multiplications());
         // Columns of Cholesky's are made in blocks; of others one by one.
@@ -283,7 +293,7 @@ fn cholesky_factors(
 }
 
 fn lu_factors(a: SparseColMatRef<'_, u32, f64>) -> Result<Factors> {
-    let symbolic = lu::factorize_symbolic_lu(a.symbolic(), Default::default()).map_err(|e| failed(&e))?;
+    let symbolic = lu::factorize_symbolic_lu(a.symbolic(), lu_params(&a)).map_err(|e| failed(&e))?;
     let mut numeric = lu::NumericLu::new();
     let mut memory = memory(symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default()))?;
     let factored = symbolic.factorize_numeric_lu(
@@ -300,6 +310,26 @@ fn lu_factors(a: SparseColMatRef<'_, u32, f64>) -> Result<Factors> {
         }
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// Where a row or a column is full beside others, the pattern of `Aᵀ A`, by which columns are put in blocks, is full too: they are
+/// then made one by one, as they turn out.
+fn lu_params(a: &SparseColMatRef<'_, u32, f64>) -> lu::LuSymbolicParams<'static> {
+    let n = a.ncols();
+    let full = 16.max((10.0 * (n as f64).sqrt()) as usize);
+    let mut rows = vec![0; n];
+    for i in a.row_idx() {
+        rows.get_mut(*i as usize).into_iter().for_each(|count| *count += 1);
+    }
+    let column = (0..n).map(|j| a.col_range(j).len()).max().unwrap_or_default();
+    let longest = rows.into_iter().max().unwrap_or_default().max(column);
+    let mut params = lu::LuSymbolicParams::default();
+    if longest > full {
+        params.supernodal_flop_ratio_threshold = faer::sparse::linalg::SupernodalThreshold::FORCE_SIMPLICIAL;
+        let share = full as f64 / n.max(1) as f64;
+        (params.colamd_params.dense_row, params.colamd_params.dense_col) = (share, share);
+    }
+    params
 }
 
 fn memory(need: faer::dyn_stack::StackReq) -> Result<MemBuffer> {
@@ -372,6 +402,44 @@ mod tests {
             Err(Error::LengthMismatch { found: 2, expected: 1, .. })
         ));
         assert_eq!(Direct::new(&of(0, 0, &[])).unwrap().solve(&[]).unwrap(), []);
+    }
+
+    #[test]
+    fn a_full_row_does_not_fill_the_rest() {
+        // A floating grid with its mean value: the row and the column of that are full, and the rest is singular.
+        let side = 40;
+        let n = side * side;
+        let grid = problems::poisson_2d(side, side).to_csr();
+        let degree = |i: usize| grid.row(i).filter(|(j, _)| *j != i).count() as f64;
+        let inner = grid.entries().map(|(i, j, v)| (i, j, if i == j { degree(i) } else { v }));
+        let mean = (0..n).flat_map(|i| [(i, n, 1.0), (n, i, 1.0)]);
+        let a = Triplets::from_entries(crate::Shape::new(n + 1, n + 1), inner.chain(mean)).unwrap().to_csr();
+        let direct = Direct::new(&a).unwrap();
+        let Factors::Lu(_, lu::NumericLu { .. }) = &direct.factors else { panic!("{direct:?}") };
+        let want = |i: usize| (i as f64).sin();
+        let x: Vec<f64> = (0..=n).map(want).collect();
+        assert!(error(&direct.solve(&a.mul_vec(&x).unwrap()).unwrap(), want) < 1e-9);
+        let columns = Columns::new(&a).unwrap();
+        let params = lu_params(&SparseColMatRef::new(columns.symbolic(), a.values()));
+        assert!(params.colamd_params.dense_row < 0.5, "{params:?}");
+        let columns = Columns::new(&grid).unwrap();
+        let params = lu_params(&SparseColMatRef::new(columns.symbolic(), grid.values()));
+        assert_eq!(params.colamd_params.dense_row, 0.5, "{params:?}");
+    }
+
+    #[test]
+    fn fill_is_counted_with_entries_on_the_diagonal() {
+        // Three diagonals, whose rows and columns are in orders of their own.
+        let n = 3001;
+        let row = |i: usize| i * 1009 % n;
+        let col = |j: usize| j * 271 % n;
+        let of = |i: usize| {
+            let beside = (i + 1 < n).then(|| [(row(i), col(i + 1), -1.0), (row(i + 1), col(i), -1.5)]);
+            [(row(i), col(i), 4.0)].into_iter().chain(beside.into_iter().flatten())
+        };
+        let a = Triplets::from_entries(crate::Shape::new(n, n), (0..n).flat_map(of)).unwrap().to_csr();
+        let plan = DirectPlan::new(&a).unwrap();
+        assert!(plan.entries() < 6 * n, "{}", plan.entries());
     }
 
     #[test]

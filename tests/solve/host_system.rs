@@ -807,3 +807,44 @@ fn terms_beyond_floats_leave_an_answer() {
         assert!(omega <= 1e-12, "{omega:e}");
     });
 }
+
+/// What iterations have used up does not keep factors from their corrections, whatever iterations reached.
+#[cfg(feature = "direct")]
+#[test]
+fn factors_are_corrected_after_iterations_that_did_nothing() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        // Penalties within: the factors of the system without them need a correction.
+        let inner = problems::poisson_2d(20, 20).to_csr();
+        let a = entries(
+            400,
+            400,
+            inner.entries().map(|(i, j, v)| (i, j, if i == j && i % 50 == 0 { 1e9 } else { v })),
+        );
+        let x: Vec<f64> = (0..400).map(|i| 1.0 + (i % 3) as f64).collect();
+        let b = a.mul_vec(&x).unwrap();
+        let params = params(1e-12).with_direct(DirectUse::Last);
+        let jacobi = Choice::new(MethodKind::Cg, PreconditionerKind::Jacobi);
+        let auto = params.auto.clone().with_choices(vec![jacobi]).with_max_iters(1);
+        let answer = solved(device, &a, &b, params.with_auto(auto));
+        assert_solution(device, &answer, &x, 1e-9, "after one iteration");
+        assert!(answer.1.corrections > 0, "{}", answer.1);
+    });
+}
+
+/// A row that is too long for the device's loops is refused before anything is tried.
+#[test]
+fn rows_that_no_residual_adds_up_are_refused_at_once() {
+    on_both(|device| {
+        let most = device.capabilities().loop_rounds as usize;
+        if !is_exact(device) || most > 1 << 20 {
+            return;
+        }
+        let n = most + 2;
+        let arrow = (1..n).flat_map(|i| [(i, i, 2.0), (0, i, 1e-3), (i, 0, 1e-3)]).chain([(0, 0, 10.0)]);
+        let refused = HostSystem::new(device, entries(n, n, arrow), params(1e-5)).unwrap_err();
+        assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+    });
+}

@@ -1,5 +1,6 @@
 //! The reduced system by iterations on the device.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::units::{largest, mapped, power_of};
@@ -7,7 +8,7 @@ use super::{HostSystem, Under};
 use crate::data::{DoubleVector, StoredMatrix, Vector};
 use crate::error::Result;
 use crate::host::NearNullSpace;
-use crate::solve::auto::{Auto, AutoReport};
+use crate::solve::auto::{Auto, AutoEvent, AutoReport};
 use crate::solve::drive::front::Solver;
 use crate::solve::drive::report::{HistoryPoint, Stop};
 
@@ -35,8 +36,17 @@ impl HostSystem {
                 let made = Auto::new(a, self.params.auto.clone().with_factors(false))?;
                 let made = match &self.heard {
                     Some(hear) => {
-                        let hear = Rc::clone(hear);
-                        made.heard(move |event| hear(event))
+                        let (hear, last) = (Rc::clone(hear), Cell::new(None));
+                        // What goes on in a correction has begun already.
+                        made.heard(move |event| match event {
+                            AutoEvent::Begins(choice) if last.replace(Some(*choice)) == Some(*choice) => {}
+                            event => {
+                                if matches!(event, AutoEvent::GivenUp(_)) {
+                                    last.set(None);
+                                }
+                                hear(event);
+                            }
+                        })
                     }
                     None => made,
                 };

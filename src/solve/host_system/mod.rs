@@ -170,6 +170,7 @@ impl HostSystem {
             return Err(without_factors());
         }
         params.auto.stop.check("HostSystem")?;
+        given.check_certifiable()?;
         params.near_null_space.iter().try_for_each(|space| space.check("HostSystem", given.shape().cols))?;
         let mut system = HostSystem {
             given,
@@ -321,6 +322,7 @@ impl HostSystem {
         }
         let (late, spent) = (late(&under), spent(&under));
         under.keep(best.as_ref().map(|best| best.by));
+        under.go_on();
         self.no_worse_than(start, b, &mut best).await?;
         let iterations = under.iterations();
         let double_iterations = under.runs.iter().map(|run| run.solved.double_iterations).sum();
@@ -368,7 +370,7 @@ impl HostSystem {
                 Err(error) => return Err(error),
             }
         }
-        let (runs, given_up) = (under.runs, under.given_up.into_iter().chain(under.ended).collect());
+        let (runs, given_up) = (under.runs, under.given_up);
         Ok((x, HostReport { solved, by, normal: self.normal.to_string(), corrections, runs, given_up }))
     }
 
@@ -442,7 +444,8 @@ impl HostSystem {
                 *best = Some(Best { x: x.clone(), report, is_sound, by, corrections });
             }
             // A run that has not gained ten times by itself would not from here.
-            let gained = under.runs.last().is_none_or(|run| run.solved.true_residual <= 0.1);
+            let gained = road != Road::Iterations
+                || under.runs.last().is_none_or(|run| run.solved.true_residual <= 0.1);
             let stalls = score > 0.1 * before && !hidden;
             // Another division by factors costs little, and may gain some more.
             let spent = under.iterations() >= self.params.auto.max_iters;

@@ -66,7 +66,7 @@ impl HostReport {
         self.solved.converged()
     }
 
-    /// Returns the first run of iterations, with the verdict on `x`: what programs show. Without any it is one of no iterations.
+    /// Returns the first run of iterations, with the verdict on `x` and what all runs have tried: what programs show. Without any it is one of no iterations.
     pub fn as_run(&self) -> AutoReport {
         let Some(run) = self.runs.first() else {
             let none = Choice::new(MethodKind::Gmres, PreconditionerKind::None);
@@ -88,7 +88,8 @@ impl HostReport {
             SolvedBy::Iterations(choice) => choice,
             _ => run.choice,
         };
-        AutoReport { solved, choice, ..run.clone() }
+        let tried = self.runs.iter().flat_map(|run| run.tried.iter().cloned()).collect();
+        AutoReport { solved, choice, tried, ..run.clone() }
     }
 }
 
