@@ -121,6 +121,18 @@ impl Threads {
         })
     }
 
+    /// What both make, the first beside the second, which this thread does; one after another where there are no threads.
+    pub fn beside<T: Send, U>(self, other: impl FnOnce() -> T + Send, own: impl FnOnce() -> U) -> (T, U) {
+        if self.0 == 1 {
+            return (other(), own());
+        }
+        thread::scope(|scope| {
+            let other = scope.spawn(other);
+            let own = own();
+            (joined(other), own)
+        })
+    }
+
     /// Lists one after another; one alone is not copied.
     pub fn concat<T: Copy + Default + Send + Sync>(self, mut lists: Vec<Vec<T>>) -> Vec<T> {
         /// Less is copied sooner than a thread begins.
@@ -184,6 +196,15 @@ mod tests {
                 lists.extend([vec![7; 40_000], vec![]]);
                 assert_eq!(threads.concat(lists), [list, vec![7; 40_000]].concat());
             }
+        }
+    }
+
+    #[test]
+    fn what_is_done_beside_is_done_once() {
+        for threads in [1, 2, 16].map(Threads) {
+            let mut mine = 0;
+            assert_eq!(threads.beside(|| 3, || mine += 1), (3, ()));
+            assert_eq!(mine, 1);
         }
     }
 

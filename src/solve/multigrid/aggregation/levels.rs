@@ -136,13 +136,66 @@ fn add_projectors(matrix: &mut [f64], n: usize, vectors: &[Vec<(usize, f64)>], f
     }
 }
 
+/// What makes levels on the host, and nothing on the device.
+#[derive(Clone, Copy)]
+struct Host {
+    threads: Threads,
+    is_symmetric: bool,
+}
+
+/// The next coarser matrix, and what the device gets of it.
+struct Next {
+    p: Csr,
+    r: Csr,
+    a: Csr,
+    below: Scaled<'static>,
+    largest_eigenvalue: f64,
+    space: Option<NearNullSpace>,
+}
+
+impl Host {
+    /// Of `D⁻¹ A`, or a bound on it.
+    fn largest_eigenvalue(self, a: &Csr, diagonal: &[f64]) -> f64 {
+        match self.is_symmetric {
+            true => largest_eigenvalue(self.threads, a, diagonal),
+            false => largest_row_sum(self.threads, a, diagonal),
+        }
+    }
+
+    /// What comes after a level, unless that is the last.
+    fn next(
+        self,
+        current: &Scaled<'_>,
+        largest_eigenvalue: f64,
+        space: Option<&NearNullSpace>,
+        theta: f64,
+    ) -> Result<Option<Next>> {
+        if current.a.shape().rows <= MOST_DENSE {
+            return Ok(None);
+        }
+        let (threads, fine) = (self.threads, current.fine(largest_eigenvalue));
+        let coarser = match space {
+            None if self.is_symmetric => coarser(threads, fine, theta)?.map(|next| (next, None)),
+            None => coarser_of_any(threads, fine, theta)?.map(|next| (next, None)),
+            Some(space) => coarser_by_blocks(threads, fine, space)?.map(|(next, space)| (next, Some(space))),
+        };
+        let Some((next, space)) = coarser else { return Ok(None) };
+        let below = Scaled::coarser(next.a)?;
+        Ok(Some(Next {
+            p: next.prolongator.map(|i, j, v| v * (current.root(i) / below.root(j))),
+            r: next.restriction.map(|j, i, v| v * (current.root(i) / below.root(j))),
+            a: below.entries(),
+            largest_eigenvalue: self.largest_eigenvalue(&below.a, &below.diagonal),
+            below,
+            space,
+        }))
+    }
+}
+
 impl Hierarchy {
     pub fn new(a: &dyn LinOp, pattern: &Csr, is_symmetric: bool, threads: Threads) -> Result<Self> {
         let device = a.device();
-        let largest_eigenvalue = |a: &Csr, diagonal: &[f64]| match is_symmetric {
-            true => largest_eigenvalue(threads, a, diagonal),
-            false => largest_row_sum(threads, a, diagonal),
-        };
+        let host = Host { threads, is_symmetric };
         let stored = |m| StoredMatrix::rounded(device, m);
         let diagonal = positive_diagonal(pattern, "")?;
         let smallest = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
@@ -158,7 +211,7 @@ impl Hierarchy {
             unit: power(-exponent),
             w,
             scale: constant.unwrap_or(1.0) as f32,
-            largest_eigenvalue: largest_eigenvalue(pattern, &diagonal),
+            largest_eigenvalue: host.largest_eigenvalue(pattern, &diagonal),
             one_pass: prefers_one_pass(a, extent),
             transfer: None,
         };
@@ -180,37 +233,32 @@ impl Hierarchy {
                 "a near-null space of several vectors is taken for symmetric matrices only",
             ));
         }
-        let mut theta = THETA;
         let mut levels = Vec::new();
-        while current.a.shape().rows > MOST_DENSE
-            && let Some((next, coarser_space)) = {
-                let fine = current.fine(level.largest_eigenvalue);
-                match &space {
-                    None if is_symmetric => coarser(threads, fine, theta)?.map(|next| (next, None)),
-                    None => coarser_of_any(threads, fine, theta)?.map(|next| (next, None)),
-                    Some(space) => coarser_by_blocks(threads, fine, space)?
-                        .map(|(next, space)| (next, Some(Cow::Owned(space)))),
-                }
-            }
-        {
-            space = coarser_space;
-            let below = Scaled::coarser(next.a)?;
-            let p = next.prolongator.map(|i, j, v| v * (current.root(i) / below.root(j)));
-            let r = next.restriction.map(|j, i, v| v * (current.root(i) / below.root(j)));
-            level.transfer = Some([stored(p)?, stored(r)?]);
+        let mut theta = THETA;
+        let mut next = host.next(&current, level.largest_eigenvalue, space.as_deref(), theta)?;
+        while let Some(made) = next {
+            theta /= 2.0;
+            let Next { p, r, a, below, largest_eigenvalue, space: coarser_space } = made;
+            // The device gets this level while the host makes what comes after it.
+            let (after, on_device) = threads.beside(
+                || host.next(&below, largest_eigenvalue, coarser_space.as_ref(), theta),
+                || Ok::<_, Error>(([stored(p)?, stored(r)?], stored(a)?)),
+            );
+            let (transfer, a) = on_device?;
+            next = after?;
+            level.transfer = Some(transfer);
             levels.push(level);
-            let a = stored(below.entries())?;
             let extent = Vector::uninit(device, below.diagonal.len())?.extent();
             level = Level {
                 unit: 1.0,
                 w: None,
                 scale: 1.0,
-                largest_eigenvalue: largest_eigenvalue(&below.a, &below.diagonal),
+                largest_eigenvalue,
                 one_pass: prefers_one_pass(&a, extent),
                 a: Some(a),
                 transfer: None,
             };
-            (current, theta) = (below, theta / 2.0);
+            (current, space) = (below, coarser_space.map(Cow::Owned));
         }
         levels.push(level);
         let n = current.a.shape().rows;
