@@ -499,3 +499,37 @@ fn a_borrowed_texture_is_multiplied_where_it_lies() {
 fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_ne_bytes()).collect()
 }
+
+/// The Laplacian made of its sides is, bit for bit, the one made of its entries.
+#[test]
+fn the_laplacian_of_a_grid_is_that_of_its_entries() {
+    on_both(|device| {
+        for [nx, ny] in [[1, 1], [1, 6], [6, 1], [2, 2], [2, 9], [5, 3], [16, 16], [37, 23], [64, 64]] {
+            let given = texla::host::problems::poisson_2d(nx, ny).to_csr();
+            let [made, want] = [
+                BandedMatrix::poisson_2d(device, nx, ny).unwrap(),
+                BandedMatrix::from_csr(device, given.clone()).unwrap(),
+            ];
+            assert_eq!((made.shape(), made.offsets()), (want.shape(), want.offsets()), "{nx} x {ny}");
+            assert_eq!(made.exponent(), want.exponent());
+            let x = Vector::from_slice(device, &random::uniform(nx as u64, nx * ny)).unwrap();
+            let of = |a: &BandedMatrix| {
+                let mut y = Vector::zeros(device, nx * ny).unwrap();
+                ops::product(&mut y, Combine::Replace, 1.5, a, &x).unwrap();
+                y.read().unwrap()
+            };
+            assert_eq!(bits(&of(&made)), bits(&of(&want)), "{nx} x {ny}");
+            assert_eq!(made.asymmetry().unwrap(), None);
+            assert_eq!(LinOp::diagonal(&made).unwrap(), LinOp::diagonal(&want).unwrap());
+            assert_eq!(made.pattern(), &given);
+            // Other values on the same pattern.
+            let [mut made, mut want] = [made, want];
+            let values: Vec<f64> = (0..given.nnz()).map(|k| 0.1 + k as f64).collect();
+            made.set_values(&values).unwrap();
+            want.set_values(&values).unwrap();
+            assert_eq!(bits(&of(&made)), bits(&of(&want)), "{nx} x {ny}");
+            assert_eq!(made.pattern(), want.pattern());
+            assert_eq!(made.asymmetry().unwrap(), want.asymmetry().unwrap());
+        }
+    });
+}

@@ -3,14 +3,16 @@
 use std::cell::OnceCell;
 
 use super::coefficients::{Rest, Scaling, is_power_of_two};
+use super::storage::folded_texels;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Format;
 use crate::host::parallel::Threads;
+use crate::host::problems::poisson_2d_rows;
 use crate::host::{Csr, Diagonal, Triplets};
 use crate::kernel::PooledTexture;
 use crate::profile::{Fetches, Workload};
-use crate::shape::{Extent, Layout, Shape, fold_extent};
+use crate::shape::{Extent, Shape, fold_extent};
 
 /// A matrix whose nonzeros lie on a few diagonals, each kept as a folded vector with zero padding
 /// \[Krueger05\] 44.2.3: entry `i` of the diagonal with offset `o` is `A[i, i + o]`. A diagonal whose coefficients are
@@ -33,7 +35,10 @@ use crate::shape::{Extent, Layout, Shape, fold_extent};
 /// ```
 pub struct BandedMatrix {
     device: Device,
-    csr: Csr,
+    shape: Shape,
+    /// Of a [grid](Self::poisson_2d) made when they are first asked for.
+    csr: OnceCell<Csr>,
+    grid: [usize; 2],
     asymmetry: OnceCell<Option<(usize, usize, f64, f64)>>,
     offsets: Vec<i64>,
     pub(crate) bands: Vec<Band>,
@@ -41,7 +46,7 @@ pub struct BandedMatrix {
     rest: Rest<BandedMatrix>,
 }
 
-shown!(BandedMatrix, |a| "BandedMatrix({}, {} diagonals)", a.csr.shape(), a.offsets.len());
+shown!(BandedMatrix, |a| "BandedMatrix({}, {} diagonals)", a.shape, a.offsets.len());
 
 /// One diagonal, in double-float: rounded coefficients, and what rounding left.
 pub(crate) enum Band {
@@ -79,7 +84,9 @@ impl BandedMatrix {
         let scaling = Scaling::new("BandedMatrix", csr.values())?;
         let mut made = BandedMatrix {
             device: device.clone(),
-            csr,
+            shape: csr.shape(),
+            csr: OnceCell::from(csr),
+            grid: [0; 2],
             asymmetry: OnceCell::new(),
             offsets: Vec::new(),
             bands: Vec::new(),
@@ -91,11 +98,45 @@ impl BandedMatrix {
     }
 
     /// The five-point finite-difference Laplacian on an `nx` by `ny` grid with Dirichlet sides: 4 on the diagonal, -1
-    /// for each neighbour. *Cost* and *errors*: as [`from_csr`](Self::from_csr).
+    /// for each neighbour. *Cost*: two uploads of a vector each; the [pattern](Self::pattern) is made when it is first asked for.
+    /// *Errors*: as of [`from_csr`](Self::from_csr).
     pub fn poisson_2d(device: &Device, nx: usize, ny: usize) -> Result<Self> {
         let cells = nx.saturating_mul(ny);
-        check_sides(device, "BandedMatrix", Shape::new(cells, cells))?;
-        Self::from_csr(device, crate::host::problems::poisson_2d_rows(nx, ny))
+        let shape = Shape::new(cells, cells);
+        check_sides(device, "BandedMatrix", shape)?;
+        if nx < 2 || ny < 2 {
+            // Fewer diagonals.
+            return Self::from_csr(device, poisson_2d_rows(nx, ny));
+        }
+        let scaling = Scaling::new("BandedMatrix", &[4.0, -1.0])?;
+        let constant = |value: f64| {
+            let (high, low) = scaling.split(value);
+            Band::Constant { high, low }
+        };
+        let (minus, _) = scaling.split(-1.0);
+        let beside = |is_last: usize| {
+            let entry = |i: usize| if (i + is_last).is_multiple_of(nx) { 0.0 } else { minus };
+            let high = upload_folded(device, &Threads::all().made(cells, entry), "BandedMatrix")?;
+            Ok::<_, Error>(Band::Stored { high, low: None, powers: true })
+        };
+        let _scope = device.scope()?;
+        let width = nx as i64;
+        Ok(BandedMatrix {
+            device: device.clone(),
+            shape,
+            csr: OnceCell::new(),
+            grid: [nx, ny],
+            asymmetry: OnceCell::from(None),
+            offsets: vec![-width, -1, 0, 1, width],
+            bands: vec![constant(-1.0), beside(0)?, constant(4.0), beside(1)?, constant(-1.0)],
+            scaling,
+            rest: Rest::none(),
+        })
+    }
+
+    fn csr(&self) -> &Csr {
+        let [nx, ny] = self.grid;
+        self.csr.get_or_init(|| poisson_2d_rows(nx, ny))
     }
 
     /// Replaces the coefficients and keeps the pattern: `values` in the order of [`pattern`](Self::pattern).
@@ -103,7 +144,7 @@ impl BandedMatrix {
     /// *Cost*: as creation. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`]; the matrix is then unchanged.
     pub fn set_values(&mut self, values: &[f64]) -> Result<()> {
         let scaling = Scaling::new("BandedMatrix::set_values", values)?;
-        let csr = self.csr.with_values(values)?;
+        let csr = OnceCell::from(self.csr().with_values(values)?);
         let (old_csr, old_scaling) =
             (std::mem::replace(&mut self.csr, csr), std::mem::replace(&mut self.scaling, scaling));
         let kept = self.upload();
@@ -161,7 +202,7 @@ impl BandedMatrix {
 
     fn upload(&mut self) -> Result<()> {
         let _scope = self.device.scope()?;
-        let found = self.csr.diagonals(usize::MAX).unwrap_or_default();
+        let found = self.csr().diagonals(usize::MAX).unwrap_or_default();
         let band = |diagonal: &Diagonal| match diagonal.constant(self.shape()) {
             Some(value) => {
                 let (high, low) = self.scaling.split(value);
@@ -176,7 +217,7 @@ impl BandedMatrix {
 
     /// A diagonal whose coefficients are stored.
     fn stored(&self, offset: i64) -> Result<Band> {
-        let (csr, scaling) = (&self.csr, self.scaling);
+        let (csr, scaling) = (self.csr(), self.scaling);
         let pair = |i: usize| {
             let (cols, values) = csr.row_slices(i);
             let col = u32::try_from(i as i64 + offset).ok()?;
@@ -210,12 +251,12 @@ impl BandedMatrix {
 
     /// What pairs leave of the coefficients.
     pub(crate) fn rest(&self) -> Result<Option<&BandedMatrix>> {
-        self.rest.get(&self.csr, self.scaling, |rest| Self::from_csr(&self.device, rest))
+        self.rest.get(|| self.csr(), self.scaling, |rest| Self::from_csr(&self.device, rest))
     }
 
     /// Rows and columns.
     pub fn shape(&self) -> Shape {
-        self.csr.shape()
+        self.shape
     }
 
     /// Offsets of the stored diagonals in ascending order: column minus row.
@@ -225,12 +266,12 @@ impl BandedMatrix {
 
     /// The entries as given: the pattern whose order [`set_values`](Self::set_values) follows.
     pub fn pattern(&self) -> &Csr {
-        &self.csr
+        self.csr()
     }
 
     /// The first pair of places that differ from the transposed matrix, looked for once.
     pub(crate) fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-        *self.asymmetry.get_or_init(|| self.csr.asymmetry())
+        *self.asymmetry.get_or_init(|| self.csr().asymmetry())
     }
 
     /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.
@@ -279,8 +320,7 @@ pub(crate) fn check_sides(device: &Device, what: &'static str, shape: Shape) -> 
 pub(crate) fn upload_folded(device: &Device, values: &[f32], what: &'static str) -> Result<PooledTexture> {
     let extent = fold_extent(values.len() as u64, device.max_texture_size())?;
     let extent = Extent::new(extent.width.max(1), extent.height.max(1));
-    let mut texels = Layout::Folded.texels(Shape::column(values.len()), extent, values)?;
-    texels.resize(extent.area() as usize * 4, 0.0);
+    let texels = folded_texels(values, extent)?;
     let texture = device.texture(extent, Format::Rgba32F, what)?;
     device.gl().upload(texture.texture(), bytemuck::cast_slice(&texels), what)?;
     Ok(texture)

@@ -100,13 +100,18 @@ impl<T> Rest<T> {
         Rest(OnceCell::new())
     }
 
-    pub fn get(
+    pub fn none() -> Self {
+        Rest(OnceCell::from(None))
+    }
+
+    pub fn get<'c>(
         &self,
-        csr: &Csr,
+        csr: impl FnOnce() -> &'c Csr,
         scaling: Scaling,
         form: impl FnOnce(Csr) -> Result<T>,
     ) -> Result<Option<&T>> {
         if self.0.get().is_none() {
+            let csr = csr();
             let is_zero = |part: Range<usize>| {
                 csr.values().get(part).is_some_and(|part| part.iter().all(|v| scaling.rest(*v) == 0.0))
             };

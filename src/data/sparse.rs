@@ -270,7 +270,7 @@ impl SparseMatrix {
     /// What pairs leave of the coefficients.
     pub(crate) fn rest(&self) -> Result<Option<&SparseMatrix>> {
         let form = |rest| Self::from_csr(&self.device, rest, SparseFormat::Gather);
-        self.rest.get(&self.csr, self.scaling, form)
+        self.rest.get(|| &self.csr, self.scaling, form)
     }
 
     pub(crate) fn scaling(&self) -> Scaling {

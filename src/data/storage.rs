@@ -1,10 +1,12 @@
 //! Where the texels of data lie.
 
+use std::borrow::Cow;
+
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Texture;
 use crate::kernel::PooledTexture;
-use crate::shape::Extent;
+use crate::shape::{Extent, Layout, Shape};
 
 /// A texture of texla's, or one that the host has lent.
 pub(super) enum Storage {
@@ -45,4 +47,15 @@ pub(super) fn checked_extent(
         }
     };
     Ok(Extent::new(side("width", width)?, side("height", height)?))
+}
+
+/// The texels of a folded vector: its elements, where they fill all.
+pub(super) fn folded_texels(values: &[f32], extent: Extent) -> Result<Cow<'_, [f32]>> {
+    let lanes = 4 * extent.area().max(1) as usize;
+    if values.len() == lanes {
+        return Ok(Cow::Borrowed(values));
+    }
+    let mut texels = Layout::Folded.texels(Shape::column(values.len()), extent, values)?;
+    texels.resize(lanes, 0.0);
+    Ok(Cow::Owned(texels))
 }

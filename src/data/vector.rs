@@ -1,16 +1,16 @@
 //! A column vector on the device.
 
 use super::pending::PendingRead;
-use super::storage::{Storage, checked_extent};
+use super::storage::{Storage, checked_extent, folded_texels};
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::{Format, Lent, Texture};
 use crate::host::parallel::Threads;
 use crate::kernel::{Operand, Tail, TargetOperand, View};
-use crate::shape::{Extent, Layout, Shape, fold_extent};
+use crate::shape::{Extent, Shape, fold_extent};
 
 /// A column vector of 32-bit floats, folded into a nearly square RGBA texture with four consecutive elements in each
-/// texel ([`Layout::Folded`]; the fold is that of \[Krueger05\] 44.2.2). Lanes past the last element are zero after every
+/// texel ([`Layout::Folded`](crate::Layout::Folded); the fold is that of \[Krueger05\] 44.2.2). Lanes past the last element are zero after every
 /// operation.
 ///
 /// The length ends at the texture area: `4 · limit²` elements for a limit that is a power of two.
@@ -139,17 +139,9 @@ impl Vector {
     }
 
     fn upload(&mut self, values: &[f32]) -> Result<()> {
-        let lanes = 4 * self.extent().area().max(1) as usize;
+        let texels = folded_texels(values, self.extent())?;
         let _scope = self.device().scope()?;
-        let upload = |texels: &[f32]| {
-            self.device().gl().upload(self.gl_texture(), bytemuck::cast_slice(texels), "Vector")
-        };
-        if values.len() == lanes {
-            return upload(values);
-        }
-        let mut texels = Layout::Folded.texels(Shape::column(self.length), self.extent(), values)?;
-        texels.resize(lanes, 0.0);
-        upload(&texels)
+        self.device().gl().upload(self.gl_texture(), bytemuck::cast_slice(&texels), "Vector")
     }
 
     /// Copies the elements to the host. *Cost*: 1 readback, which waits for the device.
