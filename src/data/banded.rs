@@ -39,7 +39,6 @@ pub struct BandedMatrix {
     /// Of a [grid](Self::poisson_2d) made when they are first asked for.
     csr: OnceCell<Csr>,
     grid: [usize; 2],
-    asymmetry: OnceCell<Option<(usize, usize, f64, f64)>>,
     offsets: Vec<i64>,
     pub(crate) bands: Vec<Band>,
     pub(crate) scaling: Scaling,
@@ -87,7 +86,6 @@ impl BandedMatrix {
             shape: csr.shape(),
             csr: OnceCell::from(csr),
             grid: [0; 2],
-            asymmetry: OnceCell::new(),
             offsets: Vec::new(),
             bands: Vec::new(),
             scaling,
@@ -126,7 +124,6 @@ impl BandedMatrix {
             shape,
             csr: OnceCell::new(),
             grid: [nx, ny],
-            asymmetry: OnceCell::from(None),
             offsets: vec![-width, -1, 0, 1, width],
             bands: vec![constant(-1.0), beside(0)?, constant(4.0), beside(1)?, constant(-1.0)],
             scaling,
@@ -151,7 +148,7 @@ impl BandedMatrix {
         if kept.is_err() {
             (self.csr, self.scaling) = (old_csr, old_scaling);
         } else {
-            (self.asymmetry, self.rest) = (OnceCell::new(), Rest::unknown());
+            self.rest = Rest::unknown();
         }
         kept
     }
@@ -271,7 +268,8 @@ impl BandedMatrix {
 
     /// The first pair of places that differ from the transposed matrix, looked for once.
     pub(crate) fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-        *self.asymmetry.get_or_init(|| self.csr().asymmetry())
+        // That of a grid has none.
+        self.csr.get().and_then(Csr::asymmetry)
     }
 
     /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.

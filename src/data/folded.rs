@@ -1,7 +1,5 @@
 //! A square matrix kept as its diagonals, two opposing ones in a vector.
 
-use std::cell::OnceCell;
-
 use super::banded::{BandedMatrix, check_sides};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -31,7 +29,6 @@ use crate::shape::Shape;
 /// ```
 pub struct FoldedBands {
     csr: Csr,
-    asymmetry: OnceCell<Option<(usize, usize, f64, f64)>>,
     /// n x 2 n: column `j + n` stands for column `j` where the diagonal has wrapped around.
     pub(crate) wide: BandedMatrix,
 }
@@ -57,7 +54,7 @@ impl FoldedBands {
         let entries = csr.entries().map(|(i, j, v)| (i, if j < i { j + n } else { j }, v));
         let wide = Triplets::from_entries(Shape::new(n, 2 * n), entries)?.to_csr();
         let wide = BandedMatrix::from_csr(device, wide)?;
-        Ok(FoldedBands { csr, asymmetry: OnceCell::new(), wide })
+        Ok(FoldedBands { csr, wide })
     }
 
     /// Replaces the coefficients and keeps the pattern: `values` in the order of [`pattern`](Self::pattern).
@@ -73,7 +70,7 @@ impl FoldedBands {
             ordered.extend(right.iter().chain(left));
         }
         self.wide.set_values(&ordered)?;
-        (self.csr, self.asymmetry) = (csr, OnceCell::new());
+        self.csr = csr;
         Ok(())
     }
 
@@ -94,7 +91,7 @@ impl FoldedBands {
 
     /// The first pair of places that differ from the transposed matrix, looked for once.
     pub(crate) fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-        *self.asymmetry.get_or_init(|| self.csr.asymmetry())
+        self.csr.asymmetry()
     }
 
     /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.

@@ -55,7 +55,6 @@ pub const POINTS_PAY_FROM: f64 = 6.0;
 pub struct SparseMatrix {
     device: Device,
     csr: Csr,
-    asymmetry: OnceCell<Option<(usize, usize, f64, f64)>>,
     scaling: Scaling,
     rest: Rest<SparseMatrix>,
     format: SparseFormat,
@@ -100,7 +99,6 @@ impl SparseMatrix {
         let made = SparseMatrix {
             device: device.clone(),
             csr,
-            asymmetry: OnceCell::new(),
             scaling,
             rest: Rest::unknown(),
             format,
@@ -190,7 +188,7 @@ impl SparseMatrix {
             }
         }
         (self.csr, self.scaling) = (csr, scaling);
-        (self.asymmetry, self.rest) = (OnceCell::new(), Rest::unknown());
+        self.rest = Rest::unknown();
         Ok(())
     }
 
@@ -249,7 +247,7 @@ impl SparseMatrix {
 
     /// The first pair of places that differ from the transposed matrix, looked for once.
     pub(crate) fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-        *self.asymmetry.get_or_init(|| self.csr.asymmetry())
+        self.csr.asymmetry()
     }
 
     /// What a product comes to, counted once: rows are gone through for that.

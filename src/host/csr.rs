@@ -1,9 +1,10 @@
 //! Sparse matrices in compressed rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::host::Triplets;
+use crate::host::grid::FoundGrid;
 use crate::host::parallel::Threads;
 use crate::shape::Shape;
 
@@ -34,6 +35,22 @@ pub struct Csr {
     row_ptr: Arc<Vec<usize>>,
     cols: Arc<Vec<u32>>,
     values: Arc<Vec<f64>>,
+    /// Shared by clones too.
+    pub(in crate::host) known: Arc<Known>,
+}
+
+/// What has been found of a matrix, once it has been asked for.
+#[derive(Debug, Default)]
+pub(in crate::host) struct Known {
+    asymmetry: OnceLock<Option<(usize, usize, f64, f64)>>,
+    pub grid: OnceLock<Option<FoundGrid>>,
+}
+
+/// It follows from the entries.
+impl PartialEq for Known {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Csr {
@@ -56,7 +73,8 @@ impl Csr {
     }
 
     fn of_parts(shape: Shape, row_ptr: Vec<usize>, cols: Vec<u32>, values: Vec<f64>) -> Self {
-        Self { shape, row_ptr: Arc::new(row_ptr), cols: Arc::new(cols), values: Arc::new(values) }
+        let (row_ptr, cols, values) = (Arc::new(row_ptr), Arc::new(cols), Arc::new(values));
+        Self { shape, row_ptr, cols, values, known: Arc::default() }
     }
 
     /// The same pattern with other values, in the order of [`values`](Self::values).
@@ -67,7 +85,12 @@ impl Csr {
             let (found, expected) = (values.len(), self.nnz());
             return Err(Error::LengthMismatch { op: "Csr::with_values", operand: "values", found, expected });
         }
-        Ok(Self { values: Arc::new(values.to_vec()), ..self.clone() })
+        Ok(self.clone().valued(values.to_vec()))
+    }
+
+    /// The same pattern with so many other values.
+    fn valued(self, values: Vec<f64>) -> Self {
+        Self { values: Arc::new(values), known: Arc::default(), ..self }
     }
 
     /// What a function makes of the values, without those that it makes zero.

@@ -69,6 +69,10 @@ impl Csr {
 impl FoundGrid {
     /// What [`Csr::grid`] finds.
     pub(crate) fn new(a: &Csr) -> Option<FoundGrid> {
+        *a.known.grid.get_or_init(|| Self::found(a))
+    }
+
+    fn found(a: &Csr) -> Option<FoundGrid> {
         let [nx, ny, nz] = extents(a)?;
         let strides = [1, nx, nx * ny];
         let middle: usize = [nx, ny, nz].iter().zip(strides).map(|(count, stride)| count / 2 * stride).sum();

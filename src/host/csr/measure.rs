@@ -61,7 +61,7 @@ impl Csr {
     /// The first place (i, j), row by row, where A and A^T differ, as `(i, j, a_ij, a_ji)`; `None` if there is none.
     ///
     /// The comparison is exact, of pattern and values: an explicit zero whose mirror image is not stored differs.
-    /// An entry that is not stored is given as 0. For a matrix that is not square only the rows that both have are compared.
+    /// *Cost*: all entries, once; clones know it too. An entry that is not stored is given as 0. For a matrix that is not square only the rows that both have are compared.
     ///
     /// ```
     /// use texla::{Shape, host::Triplets};
@@ -70,6 +70,12 @@ impl Csr {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
+        *self.known.asymmetry.get_or_init(|| self.first_asymmetry())
+    }
+}
+
+impl Csr {
+    fn first_asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
         if self.mirrors_itself() {
             return None;
         }
@@ -80,9 +86,7 @@ impl Csr {
             Some((row, col as usize, a, b))
         })
     }
-}
 
-impl Csr {
     /// Whether it is its transpose: each entry above the diagonal has an equal one below, of which there are no more.
     fn mirrors_itself(&self) -> bool {
         let mirrored = |i: usize, j: u32, value: f64| {

@@ -1,7 +1,5 @@
 //! Matrices made row by row, on several threads.
 
-use std::sync::Arc;
-
 use super::Csr;
 use crate::host::parallel::Threads;
 use crate::shape::Shape;
@@ -73,7 +71,8 @@ impl Csr {
 
     /// The same pattern with values made of row, column and value.
     pub(crate) fn map(self, of: impl Fn(usize, usize, f64) -> f64 + Sync) -> Self {
-        Csr { values: Arc::new(self.mapped(Threads::all(), of)), ..self }
+        let values = self.mapped(Threads::all(), of);
+        self.valued(values)
     }
 
     /// The mean of the matrix and its transpose, of a symmetric pattern: exactly symmetric.
@@ -84,6 +83,6 @@ impl Csr {
         };
         let values = self
             .mapped(threads, |i, j, v| if i == j { v } else { 0.5 * v + 0.5 * mirrored(i, j).unwrap_or(v) });
-        Csr { values: Arc::new(values), ..self }
+        self.valued(values)
     }
 }

@@ -136,7 +136,7 @@ impl NormalForm {
         let a = if has_zeros { a.nonzeros(|v| v) } else { a.clone() };
         // A matrix that equals its transpose is one.
         let transpose = |a: &Csr| {
-            let exact = symmetry::is_exact(a);
+            let exact = a.is_symmetric();
             (exact, if exact { a.clone() } else { a.transposed() })
         };
         let (exact, transposed) = transpose(&a);

@@ -22,12 +22,6 @@ pub(super) struct Asymmetry {
     pub entries: (f64, f64, f64),
 }
 
-/// Whether a matrix without stored zeros equals its transpose.
-pub(super) fn is_exact(a: &Csr) -> bool {
-    let of_rows = |mut rows: Range<usize>| rows.all(|i| a.row(i).all(|(j, v)| i == j || a.at(j, i) == v));
-    Threads::all().parts(a.shape().rows, ROWS, of_rows).into_iter().all(|all| all)
-}
-
 /// Measures differences relative to `s_ij = √|a_ii a_jj|`, which scales as the entries do if rows
 /// and columns are scaled alike. If either diagonal entry is 0, `s_ij` is the smaller of the
 /// largest entries of rows i and j.
