@@ -274,7 +274,11 @@ pub(crate) fn check_values<T: Copy + Into<f64> + Sync>(op: &'static str, values:
             |most, size| if (size as f32).is_finite() { f64::max(most, size) } else { f64::INFINITY },
         )
     };
-    let largest = Threads::all().of_blocks(values, largest_of).into_iter().fold(0.0, f64::max);
+    let threads = Threads::all();
+    let largest = match threads.count() {
+        1 => largest_of(values),
+        _ => threads.of_blocks(values, largest_of).into_iter().fold(0.0, f64::max),
+    };
     if largest == f64::INFINITY {
         check_finite(op, values.iter().map(|v| (*v).into()))?;
     }

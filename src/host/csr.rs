@@ -1,5 +1,6 @@
 //! Sparse matrices in compressed rows.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
@@ -40,10 +41,16 @@ pub struct Csr {
 }
 
 /// What has been found of a matrix, once it has been asked for.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(in crate::host) struct Known {
     asymmetry: OnceLock<Option<(usize, usize, f64, f64)>>,
     pub grid: OnceLock<Option<FoundGrid>>,
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
 }
 
 /// It follows from the entries.

@@ -31,6 +31,11 @@ impl Threads {
         Self::new(0)
     }
 
+    /// Whether there is no other: always in a browser, whose module then has no word on threads.
+    fn is_one(self) -> bool {
+        platform::BROWSER || self.0 == 1
+    }
+
     /// How many these are.
     pub fn count(self) -> usize {
         self.0
@@ -39,8 +44,8 @@ impl Threads {
     /// What `of` makes of consecutive parts of `0..n`, each of `least` or more, in order. Where parts end depends on the number of
     /// threads: what is made of them all must not.
     pub fn parts<T: Send>(self, n: usize, least: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-        let most = (n / least.max(1)).min(if self.0 == 1 { 1 } else { PARTS * self.0 });
-        if most <= 1 {
+        let most = (n / least.max(1)).min(PARTS * self.0);
+        if self.is_one() || most <= 1 {
             return vec![of(0..n)];
         }
         let size = n.div_ceil(most);
@@ -74,6 +79,9 @@ impl Threads {
 
     /// A list of `n` elements that `of` makes, in order.
     pub fn made<T: Copy + Default + Send>(self, n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        if self.is_one() {
+            return (0..n).map(of).collect();
+        }
         let mut list = vec![T::default(); n];
         self.blocks(&mut list, |begin, block| {
             (begin..).zip(block).for_each(|(i, slot)| *slot = of(i));
@@ -85,6 +93,9 @@ impl Threads {
     pub fn of_blocks<T: Sync, P: Send>(self, list: &[T], of: impl Fn(&[T]) -> P + Sync) -> Vec<P> {
         /// Fewer blocks are not worth a thread.
         const LEAST: usize = 4;
+        if self.is_one() {
+            return list.chunks(BLOCK).map(of).collect();
+        }
         let block = |k: usize| list.get(k * BLOCK..((k + 1) * BLOCK).min(list.len())).unwrap_or_default();
         let made = self
             .parts(list.len().div_ceil(BLOCK), LEAST, |part| part.map(|k| of(block(k))).collect::<Vec<P>>());
@@ -105,7 +116,7 @@ impl Threads {
             begins.zip(list.chunks_mut(BLOCK)).map(|(begin, block)| of(begin, block)).collect()
         };
         let count = list.len().div_ceil(BLOCK);
-        if self.0 == 1 || count <= LEAST {
+        if self.is_one() || count <= LEAST {
             return run(0, list);
         }
         let size = BLOCK * count.div_ceil(self.0).max(LEAST);
@@ -123,7 +134,7 @@ impl Threads {
 
     /// What both make, the first beside the second, which this thread does; one after another where there are no threads.
     pub fn beside<T: Send, U>(self, other: impl FnOnce() -> T + Send, own: impl FnOnce() -> U) -> (T, U) {
-        if self.0 == 1 {
+        if self.is_one() {
             return (other(), own());
         }
         thread::scope(|scope| {
@@ -141,7 +152,7 @@ impl Threads {
             return std::mem::take(only);
         }
         let len = lists.iter().map(Vec::len).sum();
-        if self.0 == 1 || len < LEAST {
+        if self.is_one() || len < LEAST {
             return lists.concat();
         }
         let mut all = vec![T::default(); len];
