@@ -62,7 +62,7 @@ fn foreign_files_are_refused_with_a_command() {
     assert_refused(
         "solve",
         &["--matrix", &npz],
-        "NumPy archive; convert it: python3 -c \"import scipy.sparse as s",
+        "NumPy archive; convert it: python3 -c \"import numpy as n, scipy.sparse as s",
     );
 }
 
