@@ -1,5 +1,7 @@
 //! The one error type of the crate. Every variant says what went wrong, where, and what was expected.
 
+use std::ops::Range;
+
 use crate::host::parallel::Threads;
 use crate::host::{number, printable};
 use crate::shape::{Extent, Shape};
@@ -266,19 +268,17 @@ pub(crate) fn check_finite(what: &str, values: impl IntoIterator<Item = f64>) ->
 /// [`check_finite`], and refuses values that would all be zero on the device, which flushes what lies below the normal
 /// range: single tiny ones beside larger ones may vanish, but not everything without a word.
 pub(crate) fn check_values<T: Copy + Into<f64> + Sync>(op: &'static str, values: &[T]) -> Result<()> {
-    let largest_of = |block: &[T]| {
-        let sizes = block.iter().map(|v| (*v).into().abs());
+    /// Values that are worth a thread.
+    const MANY: usize = 1 << 14;
+    let largest_of = |part: Range<usize>| {
+        let sizes = values.get(part).unwrap_or_default().iter().map(|v| (*v).into().abs());
         // No number is larger than what is none.
         sizes.fold(
             0.0,
             |most, size| if (size as f32).is_finite() { f64::max(most, size) } else { f64::INFINITY },
         )
     };
-    let threads = Threads::all();
-    let largest = match threads.count() {
-        1 => largest_of(values),
-        _ => threads.of_blocks(values, largest_of).into_iter().fold(0.0, f64::max),
-    };
+    let largest = Threads::all().parts(values.len(), MANY, largest_of).into_iter().fold(0.0, f64::max);
     if largest == f64::INFINITY {
         check_finite(op, values.iter().map(|v| (*v).into()))?;
     }

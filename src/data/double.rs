@@ -1,5 +1,7 @@
 //! A column vector of pairs of floats.
 
+use std::ops::Range;
+
 use super::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
@@ -134,9 +136,12 @@ shown!(DoubleVector, |v| "DoubleVector({})", v.len());
 
 /// High and low parts, of values that 32 bits hold at all.
 pub(super) fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>, Vec<f32>)> {
+    /// Values that are worth a thread.
+    const MANY: usize = 1 << 14;
     let threads = Threads::all();
     let is_usual = |v: &f64| *v == 0.0 || (*v as f32).is_normal();
-    if !threads.of_blocks(values, |block| block.iter().all(is_usual)).into_iter().all(|usual| usual) {
+    let usual = |part: Range<usize>| values.get(part).unwrap_or_default().iter().all(is_usual);
+    if !threads.parts(values.len(), MANY, usual).into_iter().all(|usual| usual) {
         check_values(what, &values.iter().map(|v| *v as f32).collect::<Vec<f32>>())?;
     }
     let parts = |i: usize| split(values.get(i).copied().unwrap_or_default());

@@ -4,7 +4,7 @@
 use crate::common::harness::on_both;
 use crate::common::pairs::{is_exact, paired};
 use crate::systems::entries;
-use texla::host::Csr;
+use texla::host::{Csr, Triplets};
 use texla::solve::{
     CgParams, Components, ConjugateGradient, Minres, MinresParams, SolveReport, Stop, StopReason,
 };
@@ -98,4 +98,16 @@ fn what_satisfies_every_row_converges() {
         assert!(report.converged(), "{report}");
         assert_components(&report, &shares(&a, &x.read().unwrap(), &b), 1e-10, 1e-13, "pairs");
     });
+}
+
+/// An equation whose terms overflow is not satisfied, wherever it stands.
+#[test]
+fn terms_that_overflow_satisfy_nothing() {
+    let a = Triplets::from_diagonal(&[1e300, 1.0, 1.0]).to_csr();
+    let b = [1e300, 1.0, 1.0];
+    for limit in [0.0, 1e-3] {
+        let found = Components::measured(&a, &[1e300, 1.0, 1.0], &b, limit).unwrap();
+        assert!(found.omega.is_nan() && found.rows == 1, "{found:?}");
+        assert_eq!(Components::measured(&a, &[1.0; 3], &b, limit).unwrap().omega, 0.0);
+    }
 }

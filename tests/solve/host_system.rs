@@ -752,19 +752,21 @@ fn what_is_given_up_is_heard_as_it_happens() {
         let a = problems::poisson_2d(30, 30).to_csr();
         let b = a.mul_vec(&wanted(900)).unwrap();
         let jacobi = Choice::new(MethodKind::Cg, PreconditionerKind::Jacobi);
-        let params = params(1e-6).with_direct(DirectUse::Last);
-        let auto = params.auto.clone().with_choices(vec![jacobi]).with_max_iters(5);
+        let limited = |use_of_factors| {
+            let params = params(1e-6).with_direct(use_of_factors);
+            let auto = params.auto.clone().with_choices(vec![jacobi]).with_max_iters(5);
+            HostSystem::new(device, a.clone(), params.with_auto(auto)).unwrap()
+        };
         let heard = Rc::new(RefCell::new(Vec::new()));
         let hear = Rc::clone(&heard);
-        let system =
-            HostSystem::new(device, a.clone(), params.with_auto(auto)).unwrap().heard(move |event| {
-                hear.borrow_mut().push(match event {
-                    AutoEvent::Begins(choice) => format!("begins {choice}"),
-                    AutoEvent::Failed(attempt) => format!("gives up {}: {}", attempt.what, attempt.why),
-                    AutoEvent::Factors { .. } => "factors".to_owned(),
-                    other => panic!("{other:?}"),
-                });
+        let system = limited(DirectUse::Last).heard(move |event| {
+            hear.borrow_mut().push(match event {
+                AutoEvent::Begins(choice) => format!("begins {choice}"),
+                AutoEvent::Failed(attempt) => format!("gives up {}: {}", attempt.what, attempt.why),
+                AutoEvent::Factors { .. } => "factors".to_owned(),
+                other => panic!("{other:?}"),
             });
+        });
         let answer = system.solve(&b).unwrap();
         assert_solution(device, &answer, &wanted(900), 1e-4, "after five iterations");
         let (_, report) = answer;
@@ -776,15 +778,9 @@ fn what_is_given_up_is_heard_as_it_happens() {
         assert_eq!(heard.take(), [format!("begins {jacobi}"), gives_up, "factors".to_owned()]);
         assert!(report.to_string().contains(&format!("\nnot by {jacobi}: {why}")), "{report}");
         // What is the answer in the end has not been given up.
-        let never = system_limited(device, &a, jacobi).solve(&b).unwrap().1;
+        let never = limited(DirectUse::Never).solve(&b).unwrap().1;
         assert!(!never.converged() && never.given_up.is_empty(), "{never}");
     });
-}
-
-fn system_limited(device: &Device, a: &Csr, choice: Choice) -> HostSystem {
-    let params = params(1e-6).with_direct(DirectUse::Never);
-    let auto = params.auto.clone().with_choices(vec![choice]).with_max_iters(5);
-    HostSystem::new(device, a.clone(), params.with_auto(auto)).unwrap()
 }
 
 /// Where terms are beyond the range of floats, the host alone knows whether each equation holds: it claims no convergence.

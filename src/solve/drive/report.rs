@@ -165,7 +165,8 @@ impl fmt::Display for Breakdown {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Components {
-    /// The largest share, computed in 32 bits on the device, in 64 where it is [measured](Self::measured) on the host.
+    /// The largest share, computed in 32 bits on the device, in 64 where it is [measured](Self::measured) on the host; NaN where the terms of
+    /// an equation overflow there.
     pub omega: f64,
     /// Rows with a larger share than [`LIMIT`](Self::LIMIT) times the bound, and than [`LEAST`](Self::LEAST).
     pub rows: usize,
@@ -234,7 +235,8 @@ impl Components {
                     rest.abs() / (size + Self::MARGIN * margin.get(i).copied().unwrap_or_default())
                 }
             };
-            let worst = |most: f64, share: f64| if share <= most { most } else { share };
+            // What is no number stays the worst.
+            let worst = |most: f64, share: f64| if share <= most || most.is_nan() { most } else { share };
             let parts = Threads::all().parts(b.len(), ROWS, |part| {
                 part.map(share).fold((0.0, 0), |(most, rows), share| {
                     // What is no number is within nothing.

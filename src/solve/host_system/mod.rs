@@ -75,7 +75,7 @@ with!(HostSystemParams:
 ///
 /// # Cost
 /// That of [`NormalForm::new`] and of two [`StoredMatrix`]; of a solve that of [`Auto`], an upload and a readback of `x` for each
-/// run, and one residual. What was set up serves all right-hand sides.
+/// run, and one residual, which a converged run from zero on the matrix as given has computed itself. What was set up serves all right-hand sides.
 ///
 /// # Examples
 /// ```

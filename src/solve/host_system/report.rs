@@ -56,7 +56,7 @@ pub struct HostReport {
     pub corrections: usize,
     /// Runs of iterations, if there were any.
     pub runs: Vec<AutoReport>,
-    /// What was tried before, or could not be used, in that order. What [`Auto`](crate::solve::Auto) gave up within a run is told by the run.
+    /// What was tried before, or could not be used, in that order. What [`Auto`](crate::solve::Auto) gave up within a run is in the report of that run.
     pub given_up: Vec<Attempt>,
 }
 
